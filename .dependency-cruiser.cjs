@@ -53,7 +53,6 @@ const CLI_ROOMS = "^cli/(admin|check|bulk|document|import|transfer)/";
 /** Packages and Node modules that belong to one place: who may import them. */
 const OWNERS = {
   piscina: "^engine/pool/pool\\.ts$",
-  "uWebSockets\\.js": "^api/(server|uws-binary)\\.ts$",
   "better-sqlite3(-napi)?": "^store/sqlite-library\\.ts$",
   pg: "^store/sql/",
   kysely: "^store/sql/",

@@ -88,17 +88,12 @@ const schema = z.object({
   SONDE_CHECKS_PER_WORKSPACE: whole(1, MOST_CHECKS).optional(),
   SONDE_RECENT_MB: whole(4, 65_536).default(128),
   SONDE_LOG: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(", ")}` }).default("info"),
-  SONDE_UWS: optionalText,
-  SONDE_UWS_SHA256: optionalText.refine(
-    (text) => text === null || /^[0-9a-f]{64}$/i.test(text),
-    "must be 64 hexadecimal digits",
-  ),
   SONDE_WEB: z.enum(["on", "off"], { error: "must be on or off" }).default("on"),
   SONDE_STATUS_INDEX: z.enum(["on", "off"], { error: "must be on or off" }).default("off"),
   SONDE_REVEAL_LINKS: z.enum(["on", "off"], { error: "must be on or off" }).default("off"),
   SONDE_MAX_STREAMS: whole(1, 10_000, "must be a whole number from 1 to 10000").default(200),
-  /** `uws`, `node`, or empty: uWebSockets.js where it loads. */
-  SONDE_HTTP: z.enum(["uws", "node"], { error: "must be uws or node" }).optional(),
+  /** Our own reader on node:net, or node:http. */
+  SONDE_HTTP: z.enum(["net", "node"], { error: "must be net or node" }).default("net"),
   SONDE_DEBUGGABLE: z.enum(["0", "1"], { error: "must be 0 or 1" }).default("0"),
 });
 
@@ -186,9 +181,7 @@ export interface Config {
   readonly revealsLinks: boolean;
   /** Answers that go on, at one time. */
   readonly maxStreams: number;
-  readonly httpServer: "uws" | "node" | null;
-  /** SONDE_UWS with its hash; null: the package's own. */
-  readonly uws: { readonly path: string; readonly sha256: string } | null;
+  readonly httpServer: "net" | "node";
   /** Other processes of our user may look into us: debuggers, profilers, core dumps. */
   readonly isDebuggable: boolean;
 }
@@ -251,8 +244,7 @@ export function loadConfig(
     hasPage: values.SONDE_WEB === "on",
     hasStatusIndex: values.SONDE_STATUS_INDEX === "on",
     maxStreams: values.SONDE_MAX_STREAMS,
-    httpServer: values.SONDE_HTTP ?? null,
-    uws: uwsOf(values.SONDE_UWS, values.SONDE_UWS_SHA256),
+    httpServer: values.SONDE_HTTP,
     isDebuggable: values.SONDE_DEBUGGABLE === "1",
   };
 }
@@ -322,15 +314,6 @@ function mailOf(smtpUrl: string | null, from: string | null): Config["mail"] {
   if ((smtpUrl === null) !== (from === null))
     throw new ConfigError("SONDE_SMTP_URL and SONDE_MAIL_FROM belong together: a mail server, and whom mails are from");
   return { smtpUrl, from };
-}
-
-function uwsOf(path: string | null, sha256: string | null): Config["uws"] {
-  if (path === null && sha256 === null) return null;
-  if (path === null || sha256 === null)
-    throw new ConfigError("SONDE_UWS and SONDE_UWS_SHA256 belong together: a binary of uWebSockets.js and its SHA-256");
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
-    throw new ConfigError(`SONDE_UWS: there is no file ${path}`);
-  return { path: resolve(path), sha256: sha256.toLowerCase() };
 }
 
 function absolute(path: string | null): string | null {

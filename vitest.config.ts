@@ -3,7 +3,7 @@ import { defineConfig } from "vitest/config";
 /** Judges what a starved or cut-off machine says of healthy targets: nothing else of ours may starve it meanwhile. */
 const SYSTEM = ["test/faults/{freeze,cut-network,roles-*}.test.ts"];
 /** Put modules of their own in the place of ours, and so cannot share what is loaded. */
-const MOCKING = ["engine/transport/native-exchange.test.ts", "api/start.test.ts", "api/uws-binary.test.ts"];
+const MOCKING = ["engine/transport/native-exchange.test.ts"];
 const ROOMS = "{roles,model,native,engine,store,scheduler,checker,api,cli,demo,bench,testkit,web}";
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export

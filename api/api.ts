@@ -21,7 +21,6 @@ import type { RequestMetrics } from "./request-metrics.ts";
 import type { CookieRules } from "./session-cookie.ts";
 import type { Site } from "./site.ts";
 import type { Streams } from "./streams.ts";
-import type { UwsFile } from "./uws-binary.ts";
 
 /** What a health question asks. */
 export interface ApiHealth {
@@ -44,10 +43,8 @@ export interface ApiConfig {
   /** Addresses or networks (`cidr`) whose forwarded header is believed. */
   readonly trustedProxies: readonly string[];
   readonly plans: PlanTable;
-  /** null: uWebSockets.js where it loads, node:http otherwise. */
-  readonly httpServer: "uws" | "node" | null;
-  /** A binary of uWebSockets.js that the operator brings; null or absent: the package's. */
-  readonly uws?: UwsFile | null;
+  /** Our own reader on node:net, or node:http. */
+  readonly httpServer: "net" | "node";
   /** SONDE_WEB: whether the page is served where it was built. Absent: it is not. */
   readonly hasPage?: boolean;
   /** Where the built page is; absent: where the build puts it. */
@@ -135,7 +132,7 @@ export interface Api extends Omit<ApiDependencies, "results"> {
   readonly startedAtMs: number;
   readonly requests: RequestMetrics;
   /** What serves. */
-  httpServer: "uws" | "node";
+  httpServer: "net" | "node";
   /** Known once the port is known. */
   readonly baseUrl: () => string;
   /** The OpenAPI document as text, made at first use. */

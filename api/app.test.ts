@@ -54,7 +54,7 @@ describe("the application", () => {
         docsUrl: null,
         metricsToken: null,
         trustedProxies: [],
-        httpServer: null,
+        httpServer: "net",
       },
       controlPlane,
       state,

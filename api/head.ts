@@ -15,12 +15,13 @@ export interface HeadRefusal {
 /** Names and values in turn, of every refusal. */
 export const REFUSAL_HEADERS: readonly string[] = [...JSON_HEADERS, ...SECURITY_HEADERS];
 
-/** As many as uWebSockets.js reads (UWS_HTTP_MAX_HEADERS_COUNT). */
+/** Lines of one head. */
 export const MAX_HEADERS = 100;
 
-const BAD_REQUEST = refusalOf(400, "Malformed request head");
+export const BAD_REQUEST = refusalOf(400, "Malformed request head");
 const TOO_LARGE = refusalOf(413, "The request body is too large");
 const TOO_MANY = refusalOf(431, "Too many headers");
+export const TOO_LONG = refusalOf(431, "The request head is too long");
 /** Digits of the greatest Content-Length that is read: no real body has a longer one. */
 const CONTENT_LENGTH = /^[0-9]{1,12}$/;
 /** RFC 9110 section 5.5: a control character in a value is not allowed but for a tab. Some servers end a line at one, others do not. */
@@ -44,7 +45,7 @@ export class Head {
   ifNoneMatch = "";
   /** All lines of the header as one list. */
   acceptEncoding = "";
-  /** All lines of the header as one list; null when there is none. uWebSockets.js shows a value that is not UTF-8 as an empty one. */
+  /** All lines of the header as one list; null when there is none. */
   idempotencyKey: string | null = null;
   /** All lines of the header as one list, in the way of cookies (RFC 6265 section 5.4). */
   cookie = "";

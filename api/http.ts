@@ -120,7 +120,7 @@ export interface ListenOptions {
 }
 
 export interface HttpServer {
-  readonly kind: "uws" | "node";
+  readonly kind: "net" | "node";
   readonly port: number;
   /** Ends the streams, takes no more connections, answers what is in flight and what kept connections still bring, then closes the rest. */
   close(): Promise<void>;

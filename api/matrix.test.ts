@@ -1,4 +1,4 @@
 /** The authorisation matrix over THE LIST of routes. */
 import { matrixSuite } from "../testkit/api/matrix.suite.ts";
 
-matrixSuite("uws");
+matrixSuite("net");

@@ -1,4 +1,4 @@
-/** node:http before the API: for where uWebSockets.js does not load. Same limits, same suite. */
+/** node:http before the API: for who wants no parser of ours at the door. Same limits, same suite. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";

@@ -2,6 +2,6 @@
 import { describe } from "vitest";
 import { sessionsSuite } from "../testkit/api/sessions.suite.ts";
 
-describe("uWebSockets.js", () => sessionsSuite("uws"));
+describe("node:net", () => sessionsSuite("net"));
 
 describe("node:http", () => sessionsSuite("node"));

@@ -2,6 +2,6 @@
 import { describe } from "vitest";
 import { siteSuite } from "../testkit/api/site.suite.ts";
 
-describe("uWebSockets.js", () => siteSuite("uws"));
+describe("node:net", () => siteSuite("net"));
 
 describe("node:http", () => siteSuite("node"));

@@ -5,11 +5,11 @@ import { hostInUrl } from "../model/url.ts";
 import { parseBatch } from "../store/recent/batch.ts";
 import { RecentResults } from "../store/recent/recent-results.ts";
 import { RECENT_BYTES, RecentRows } from "../store/recent/recent-rows.ts";
-import type { Api, ApiDependencies, ApiLog } from "./api.ts";
+import type { Api, ApiDependencies } from "./api.ts";
 import { createApp } from "./app.ts";
 import { type AuthCache, createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
-import type { HttpServer, ListenOptions } from "./http.ts";
+import type { HttpServer } from "./http.ts";
 import { LiveHub } from "./live/hub.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
@@ -18,12 +18,11 @@ import { Overviews } from "./overview/overviews.ts";
 import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
-import { listenUws } from "./server.ts";
+import { listenNet } from "./server.ts";
 import { listenNode } from "./server-node.ts";
 import { cookieRules } from "./session-cookie.ts";
 import { readSite } from "./site.ts";
 import { createStreams, DEFAULT_MAX_STREAMS } from "./streams.ts";
-import { loadUws, type Uws, UwsRefused } from "./uws-binary.ts";
 
 /** Keys whose uses are known. Beyond it the oldest are forgotten, and written once more. */
 const MAX_SEEN = 10_000;
@@ -33,9 +32,7 @@ export interface RunningApi {
   /** Where it listens, `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  readonly server: "uws" | "node";
-  /** Why uWebSockets.js was meant and is not used; null where all is as meant. */
-  readonly refused: string | null;
+  readonly server: HttpServer["kind"];
   close(): Promise<void>;
 }
 
@@ -61,7 +58,7 @@ const TIMEOUTS = {
 
 /** @throws ListenError with one line that says what to do when the port cannot be had */
 export async function startApi(dependencies: ApiDependencies, options: StartOptions = {}): Promise<RunningApi> {
-  const { config, controlPlane, log } = dependencies;
+  const { config, controlPlane } = dependencies;
   let url = "";
   const baseUrl = (): string => config.baseUrl ?? url;
   const resolve = dependencies.resolve ?? createNameLookup(config.resolvers ?? []);
@@ -81,21 +78,21 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     ...callersOf(config),
     startedAtMs: dependencies.clock.now(),
     baseUrl,
-    httpServer: config.httpServer ?? "uws",
+    httpServer: config.httpServer,
     document: documentText(routes, () => ({
       baseUrl: baseUrl(),
       docsUrl: config.docsUrl ?? `${baseUrl()}/docs`,
       version: dependencies.version,
     })),
   };
-  const { server, refused } = await listen(config, log, {
+  const listen = config.httpServer === "node" ? listenNode : listenNet;
+  const server = await listen({
     host: config.host,
     port: config.port,
     handle: createApp(api, routes),
     ...TIMEOUTS,
     ...options,
   });
-  api.httpServer = server.kind;
   url = `http://${hostInUrl(config.host)}:${server.port}`;
   let closing: Promise<void> | null = null;
   const stopLooking = api.streams.watch();
@@ -105,7 +102,6 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     url,
     port: server.port,
     server: server.kind,
-    refused,
     close() {
       closing ??= stop();
       return closing;
@@ -163,31 +159,6 @@ function openShown(dependencies: ApiDependencies, stopping: AbortSignal): Pick<A
   stopping.addEventListener("abort", () => live.close(), { once: true });
   const pages = new PublicPages({ ...dependencies, nowMs: () => dependencies.clock.now() });
   return { overviews, live, pages };
-}
-
-/** @throws Error when SONDE_HTTP insists on uWebSockets.js and it is refused */
-async function listen(
-  { httpServer, uws }: ApiDependencies["config"],
-  log: ApiLog,
-  options: ListenOptions,
-): Promise<Served> {
-  if (httpServer === "node") return { server: await listenNode(options), refused: null };
-  let library: Uws;
-  try {
-    library = loadUws(uws ?? null);
-  } catch (error) {
-    if (!(error instanceof UwsRefused)) throw error;
-    if (httpServer === "uws")
-      throw new Error(`uWebSockets.js is not used: ${error.message}; set SONDE_HTTP=node to serve without it`);
-    log.warn({ reason: error.message }, "uWebSockets.js is not used; serving with node:http");
-    return { server: await listenNode(options), refused: error.message };
-  }
-  return { server: await listenUws(options, library), refused: null };
-}
-
-interface Served {
-  readonly server: HttpServer;
-  readonly refused: string | null;
 }
 
 function firstLine(error: unknown): string {

@@ -116,9 +116,7 @@ program
 
 program
   .command("api")
-  .description(
-    "one record by key beside bare uWebSockets.js, lists, and results among many rows, as a caller sees them",
-  )
+  .description("one record by key beside a bare listener, lists, and results among many rows, as a caller sees them")
   .option("--seconds <s>", "length of each measurement of one record", Number, 4)
   .option("--rounds <n>", "in turn with the limit", Number, 3)
   .option("--rows <n>", "result rows; 0 leaves results out", Number, 10_000_000)

@@ -7,7 +7,6 @@ const SERVICE = {
   keyFile: "/data/owner.key",
   firstKey: "uk1_secret",
   signInCode: null,
-  httpRefused: null,
 };
 
 const HERE = { host: "127.0.0.1", baseUrl: null };
@@ -41,12 +40,5 @@ it("has a link that signs in, on a terminal and in the demo", () => {
 it("says where the API is, and what a browser can open", () => {
   expect(bannerOf(SERVICE, HERE, true)).toMatch(
     /^Sonde listens on http:\/\/127\.0\.0\.1:8080\/api\/v1\nIn a browser: http:\/\/127\.0\.0\.1:8080\/\n/,
-  );
-});
-
-it("says why the API is not served as meant", () => {
-  expect(bannerOf(SERVICE, HERE, true)).not.toContain("node:http");
-  expect(bannerOf({ ...SERVICE, httpRefused: "it has another hash" }, HERE, true)).toContain(
-    "Served by node:http: uWebSockets.js is not used (it has another hash)\n",
   );
 });

@@ -13,8 +13,6 @@ export function bannerOf(
     keyFile: string | null;
     /** Of a link that signs the owner in once; null when there is none. */
     signInCode: string | null;
-    /** Why the API is not served as meant; null when all is well. */
-    httpRefused: string | null;
   },
   { host, baseUrl }: { readonly host: string; readonly baseUrl: string | null },
   isTerminal: boolean,
@@ -22,8 +20,6 @@ export function bannerOf(
 ): string {
   const lines = [`Sonde listens on ${service.url}/api/v1`, `In a browser: ${service.url}/`];
   if (isEveryAddress(host) && baseUrl === null) lines.push(OPEN);
-  if (service.httpRefused !== null)
-    lines.push(`Served by node:http: uWebSockets.js is not used (${service.httpRefused})`);
   lines.push(`Project: prj_${service.projectId}`);
   // What is not a terminal is kept somewhere: a journal, a container's log. Others read there.
   if (service.firstKey !== null && isTerminal) {

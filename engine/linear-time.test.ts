@@ -8,6 +8,7 @@ import { readObject } from "../api/body.ts";
 import { PUBLIC_TIMEOUT_S, readCheck, refuseAnonymous } from "../api/checks/order.ts";
 import type { ApiRequest } from "../api/http.ts";
 import { linkedProtocol } from "../api/monitors/tunnels.ts";
+import { parseRequestHead, RequestReader } from "../api/request-reader.ts";
 import { protocolOfFile, targetOf } from "../cli/check/target.ts";
 import { decodeText } from "../model/decode-text.ts";
 import { parseDuration } from "../model/document/durations.ts";
@@ -576,6 +577,36 @@ const HEAD = "HTTP/1.1 200 OK\r\n";
 const MAX_MESSAGE = 64 * 1024 - 64;
 
 const BYTES: readonly Reader[] = [
+  named(
+    "api: parseRequestHead",
+    (of) => {
+      parseRequestHead(of);
+    },
+    [
+      ["GET /", " HTTP/1.1\r\nHost: a"],
+      ["GET / HTTP/1.1\r\nX: ", "\r\nHost: a"],
+      ["GET / HTTP/1.1\r\nConnection: ", ""],
+    ],
+    64_000,
+  ),
+  named(
+    "api: RequestReader",
+    (of) => {
+      const reader = new RequestReader();
+      for (const byte of latin(`POST / HTTP/1.1\r\nHost: a\r\n${of}`)) {
+        reader.push(Buffer.of(byte));
+        const next = reader.next();
+        if (next !== null && (next === "too long" || "status" in next)) break;
+      }
+    },
+    [
+      ["Transfer-Encoding: chunked\r\n\r\n", ""],
+      ["Transfer-Encoding: chunked\r\n\r\n5;", ""],
+      ["Transfer-Encoding: chunked\r\n\r\n0\r\n", ""],
+      ["Content-Length: 900000\r\n\r\n", ""],
+    ],
+    64_000,
+  ),
   named(
     "http: parseHead",
     (of) => {

@@ -33,8 +33,6 @@ const LINGER_MS = 15_000;
 export interface ApiRole extends FirstStart {
   /** Without /api/v1. */
   readonly url: string;
-  /** Why uWebSockets.js was meant and is not used. */
-  readonly httpRefused: string | null;
 }
 
 /** @throws an Error of one line that says what to do; nothing keeps running then */
@@ -96,5 +94,5 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
     ),
   );
   const first = await ensureFirst(controlPlane, join(config.dataDir, OWNER_KEY_FILE));
-  return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
+  return { url: config.baseUrl ?? api.url, ...first };
 }

@@ -51,8 +51,6 @@ export interface ServiceOptions {
 export interface Service extends FirstStart {
   /** Without /api/v1. */
   readonly url: string;
-  /** Why uWebSockets.js was meant and is not used. */
-  readonly httpRefused: string | null;
   /** Drains and stops everything, in reverse order. */
   close(): Promise<void>;
 }
@@ -121,7 +119,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   });
   closing(closers, api);
   const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE), options.isDemo);
-  return { url: config.baseUrl ?? api.url, httpRefused: api.refused, ...first };
+  return { url: config.baseUrl ?? api.url, ...first };
 }
 
 type Stores = Awaited<ReturnType<typeof openStores>>;

@@ -4,17 +4,12 @@ import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
 
-/** The one of uWebSockets.js's fifty binaries that loads here. */
-const UWS_BINARY = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
 /** Which of the two lines of better-sqlite3 this Node loads: store/sqlite-library.ts. */
 export const SQLITE = Number(process.versions.napi) >= 10 ? "better-sqlite3-napi" : "better-sqlite3";
 const SOURCES = /^(deps|src|binding\.gyp)$/;
 
 /** Folder, and what of it may stay. Each is there after an install, but for those that only some versions of Node get. */
 const KEPT = {
-  // The types are what the build reads.
-  "uWebSockets.js": (name) =>
-    name === UWS_BINARY || /^(package\.json|LICENSE|uws\.js|ESM_wrapper\.mjs|index\.d\.ts)$/.test(name),
   "better-sqlite3": (name) => !SOURCES.test(name) && (name !== "build" || SQLITE === "better-sqlite3"),
   "better-sqlite3/build": (name) => name === "Release",
   "better-sqlite3/build/Release": (name) => name === "better_sqlite3.node",
@@ -47,8 +42,6 @@ export function prune(nodeModules) {
 
 /** Packages whose part for another Node is needed now: npm brings a package again only where its folder is gone. */
 export function takeOutStale(nodeModules, sqliteLoads) {
-  const uws = join(nodeModules, "uWebSockets.js");
-  if (existsSync(uws) && !existsSync(join(uws, UWS_BINARY))) rmSync(uws, { recursive: true });
   const sqlite = join(nodeModules, SQLITE);
   if (existsSync(sqlite) && !existsSync(join(sqlite, "binding.gyp")) && !sqliteLoads())
     rmSync(sqlite, { recursive: true });
@@ -65,7 +58,7 @@ function main(nodeModules) {
     return "say which node_modules: node scripts/prune.mjs node_modules";
   const { freedBytes, missing } = prune(nodeModules);
   if (missing.length > 0) return `${missing.join(", ")} is not there: the list in scripts/prune.mjs is out of date`;
-  process.stdout.write(`pruned ${Math.round(freedBytes / 1024 / 1024)} MiB for ${UWS_BINARY}\n`);
+  process.stdout.write(`pruned ${Math.round(freedBytes / 1024 / 1024)} MiB for ${process.platform} ${process.arch} and Node ${process.versions.node}\n`);
   return undefined;
 }
 

@@ -31,7 +31,7 @@ function isOpen({ config }: Api, { request }: Call): boolean {
 }
 
 /** Which server answers: one that is refused is seen here too. */
-function serverMetric(kind: "uws" | "node"): Promise<string> {
+function serverMetric(kind: "net" | "node"): Promise<string> {
   const registry = new Registry();
   const server = new Gauge({
     name: "sonde_http_server",
@@ -39,7 +39,7 @@ function serverMetric(kind: "uws" | "node"): Promise<string> {
     labelNames: ["kind"],
     registers: [registry],
   });
-  for (const name of ["uws", "node"]) server.set({ kind: name }, name === kind ? 1 : 0);
+  for (const name of ["net", "node"]) server.set({ kind: name }, name === kind ? 1 : 0);
   return registry.metrics();
 }
 

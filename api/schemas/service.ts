@@ -8,7 +8,7 @@ export const service = z
     at: iso,
     version: z.string(),
     started_at: iso.describe("Of the process that answers"),
-    http_server: z.enum(["uws", "node"]),
+    http_server: z.enum(["net", "node"]),
     database: z.enum(["sqlite", "postgres"]),
     database_trouble: z.string().nullable().describe("null: it answers"),
     queue_trouble: z.string().nullable().describe("null: it answers"),

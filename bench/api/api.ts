@@ -1,4 +1,4 @@
-/** `npm run bench -- api`: one record by key beside bare uWebSockets.js, lists, and results among many rows, as a caller sees them. */
+/** `npm run bench -- api`: one record by key beside a bare listener, lists, and results among many rows, as a caller sees them. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -117,7 +117,7 @@ async function record({ service, ids }: Rig, { seconds, rounds }: ApiBenchOption
   const ourPort = Number(new URL(service.client.url).port);
   console.log(
     `\n  GET /servers/{id} by key: ${body.length} bytes, limit headers, ${CONNECTIONS} keep-alive connections; ` +
-      `median of ${rounds} rounds of ${seconds} s, in turn with bare uWebSockets.js`,
+      `median of ${rounds} rounds of ${seconds} s, in turn with a bare listener`,
   );
   for (const pipelined of PIPELINED) {
     const limits: LoadReport[] = [];

@@ -55,7 +55,7 @@ withServer("the document on PostgreSQL", postgres, ({ createDatabase }) =>
       let heartbeatId = "";
       beforeAll(async () => {
         const { url } = await createDatabase();
-        for (const server of ["uws", "node"] as const) {
+        for (const server of ["net", "node"] as const) {
           const one = {
             controlPlane: await openControlPlane({ url }, { role: "api" }),
             state: await openState({ url: redisUrl }),

@@ -51,7 +51,7 @@ function twoApis(sql: PostgresServer, shared: RedisServer): void {
       const open = async (): Promise<Process> => {
         const plane = await openControlPlane({ url: database.url }, { role: "api" });
         const state = await openState({ url: `${shared.url}/${redisDatabase}` });
-        const world = await openWorld("uws", { plans: PLANS }, {}, { controlPlane: plane, state });
+        const world = await openWorld("net", { plans: PLANS }, {}, { controlPlane: plane, state });
         return { world, plane, state };
       };
       processes = [await open(), await open()];

@@ -46,7 +46,7 @@ describeWith(["chromium"], "a status page in a browser", () => {
   let incident = "";
 
   beforeAll(async () => {
-    [world, browser] = await Promise.all([openWorld("uws", { trustedProxies: ["127.0.0.1"] }), launchBrowser()]);
+    [world, browser] = await Promise.all([openWorld("net", { trustedProxies: ["127.0.0.1"] }), launchBrowser()]);
     url = `http://127.0.0.1:${world.api.port}`;
     await seed();
   });

@@ -7,7 +7,7 @@ const STARTED = "2026-11-21T06:10:05.250Z";
 const error = (code: number, message: string) => ({ error: true, code, message });
 
 /** A second workspace of the same person, made by another whose member she is. */
-async function openTwo(server: "uws" | "node") {
+async function openTwo(server: "net" | "node") {
   const world = await openWorld(server);
   const { accounts } = world.controlPlane;
   const second = await accounts.createWorkspace({
@@ -23,7 +23,7 @@ async function openTwo(server: "uws" | "node") {
   return { world, beta, betaProject: second?.projectId ?? 0, bob: second?.userId ?? 0, aardvark: early?.id ?? 0 };
 }
 
-export function accountSuite(server: "uws" | "node"): void {
+export function accountSuite(server: "net" | "node"): void {
   describe("the account", () => {
     let two: Awaited<ReturnType<typeof openTwo>>;
     let world: World;
@@ -188,7 +188,7 @@ export function accountSuite(server: "uws" | "node"): void {
   usageSuite(server);
 }
 
-function usageSuite(server: "uws" | "node"): void {
+function usageSuite(server: "net" | "node"): void {
   describe("usage", () => {
     it("tells windows, thirty days and the busiest endpoints, this request included", async () => {
       const world = await openWorld(server, { plans: PLANS });

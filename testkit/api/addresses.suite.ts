@@ -10,7 +10,7 @@ const EDITORS = "https://***@www.test-site.org/path?token=m4rk-token";
 const EVERYBODY = "https://***@www.test-site.org/path?***";
 const KEPT = "https://ada:m4rk-pw@www.test-site.org/path?token=m4rk-token";
 
-export function addressesSuite(server: "uws" | "node"): void {
+export function addressesSuite(server: "net" | "node"): void {
   describe("addresses with secrets", () => {
     let world: World;
     const keys: Partial<Record<Role | "account viewer" | "account editor", string>> = {};

@@ -8,7 +8,7 @@ interface Entry {
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
-export function auditSuite(server: "uws" | "node"): void {
+export function auditSuite(server: "net" | "node"): void {
   describe("the audit log", () => {
     let world: World;
     beforeAll(async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { overridePlans } from "../../model/plan.ts";
 import { openWorld, START_MS, type World } from "./world.suite.ts";
 
-export function authSuite(server: "uws" | "node"): void {
+export function authSuite(server: "net" | "node"): void {
   describe("who calls", () => {
     let world: World;
     beforeAll(async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Checks } from "../../store/state/checks.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
-export function bulkCheckSuite(server: "uws" | "node"): void {
+export function bulkCheckSuite(server: "net" | "node"): void {
   describe("many checks at once", () => {
     let world: World;
     let asked = 0;

@@ -11,7 +11,7 @@ interface Got {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export function channelsSuite(server: "uws" | "node"): void {
+export function channelsSuite(server: "net" | "node"): void {
   describe("channels", () => {
     let world: World;
     const got: Got[] = [];

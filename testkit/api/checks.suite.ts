@@ -58,7 +58,7 @@ function createBench() {
   };
 }
 
-export function checksSuite(server: "uws" | "node"): void {
+export function checksSuite(server: "net" | "node"): void {
   describe("POST /check", () => {
     let world: World;
     let bench: ReturnType<typeof createBench>;
@@ -289,7 +289,7 @@ export function checksSuite(server: "uws" | "node"): void {
   publicTests(server);
 }
 
-function publicTests(server: "uws" | "node"): void {
+function publicTests(server: "net" | "node"): void {
   describe("POST /check/public", () => {
     let world: World;
     let bench: ReturnType<typeof createBench>;

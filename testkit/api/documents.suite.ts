@@ -178,7 +178,7 @@ interface PlanBody {
   readonly refused: readonly { key: string; message: string; line: number | null }[];
 }
 
-export function documentsSuite(server: "uws" | "node"): void {
+export function documentsSuite(server: "net" | "node"): void {
   describe("documents", () => {
     let world: World;
     beforeAll(async () => {

@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { call, openWorld, type World } from "./world.suite.ts";
 
-export function hostileSuite(server: "uws" | "node"): void {
+export function hostileSuite(server: "net" | "node"): void {
   describe("hostile input", () => {
     let world: World;
     beforeAll(async () => {

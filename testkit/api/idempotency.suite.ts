@@ -6,7 +6,7 @@ import { type Answer, openWorld, START_MS, type World } from "./world.suite.ts";
 const REPLAYED = "idempotency-replayed";
 const DAY_MS = 86_400_000;
 
-export function idempotencySuite(server: "uws" | "node"): void {
+export function idempotencySuite(server: "net" | "node"): void {
   describe("Idempotency-Key", () => {
     let world: World;
     let checked = 0;

@@ -4,7 +4,7 @@ import { batch, importServers, listedServer } from "../store/ground.suite.ts";
 import { GOOD } from "./tunnel-bodies.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
-export function importedMonitorsSuite(server: "uws" | "node"): void {
+export function importedMonitorsSuite(server: "net" | "node"): void {
   describe("imported monitors", () => {
     let world: World;
     beforeAll(async () => {

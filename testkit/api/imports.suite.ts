@@ -7,7 +7,7 @@ const GATUS = `endpoints:
 - { name: chat, url: "wss://chat.test-site.org/", conditions: ["[CONNECTED] == true"] }
 `;
 
-export function importsSuite(server: "uws" | "node"): void {
+export function importsSuite(server: "net" | "node"): void {
   describe("an import of another program", () => {
     let world: World;
     beforeAll(async () => {

@@ -19,7 +19,7 @@ async function addMember(world: World, role: Role, organizationId = world.organi
   return { userId, key: await world.newKey({ userId, organizationId }) };
 }
 
-export function keysSuite(server: "uws" | "node"): void {
+export function keysSuite(server: "net" | "node"): void {
   describe("keys", () => {
     let world: World;
     let manager: Member;

@@ -4,7 +4,7 @@ import { configCell } from "../../store/sealed-cells.ts";
 import { importServers } from "../store/ground.suite.ts";
 import { openWorld } from "./world.suite.ts";
 
-export function linksSuite(server: "uws" | "node"): void {
+export function linksSuite(server: "net" | "node"): void {
   describe("links of a subscription", () => {
     it("are answered as text, the fastest first, to owners and admins, and are in the audit log without a link", async () => {
       const world = await openWorld(server, { revealsLinks: true });

@@ -10,7 +10,7 @@ interface Raw {
   readonly bytes: Buffer;
 }
 
-export function listedSuite(server: "uws" | "node"): void {
+export function listedSuite(server: "net" | "node"): void {
   describe("lists", () => {
     let world: World;
     let viewer = "";

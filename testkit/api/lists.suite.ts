@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWorld, type World } from "./world.suite.ts";
 
-export function listsSuite(server: "uws" | "node"): void {
+export function listsSuite(server: "net" | "node"): void {
   describe("lists of monitors", () => {
     let world: World;
     beforeAll(async () => {

@@ -5,7 +5,7 @@ import { batch, opening } from "../store/ground.suite.ts";
 import { type Followed, follow } from "./follow.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
-export function liveSuite(server: "uws" | "node"): void {
+export function liveSuite(server: "net" | "node"): void {
   describe("the live stream", () => {
     let world: World;
     let id = 0;

@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const TIMES = "ends_at must be a time after now and after starts_at, at most a year from now.";
 const TARGETS = "Name the monitors: server_ids, or a tag that some of them have, at most 1000 in all.";
 
-export function maintenancesSuite(server: "uws" | "node"): void {
+export function maintenancesSuite(server: "net" | "node"): void {
   describe("maintenance", () => {
     let world: World;
     let ids: readonly string[];

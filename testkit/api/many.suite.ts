@@ -9,7 +9,7 @@ const UNLIMITED = { requestsPerMinute: null, requestsPerDay: null, requestsPerMo
 const PLANS = overridePlans({ business: { ...UNLIMITED, onDemandTestsPerMonth: 3 }, starter: UNLIMITED });
 const ACTOR = { type: "system", id: null, name: null, via: "system", keyId: null } as const;
 
-export function manySuite(server: "uws" | "node"): void {
+export function manySuite(server: "net" | "node"): void {
   describe("many monitors", () => {
     let world: World;
     let ids: readonly string[];

@@ -40,7 +40,7 @@ interface Ground {
   readonly foreign: Readonly<Record<"servers" | "incidents" | "subscriptions" | "keys", number>>;
 }
 
-export function matrixSuite(server: "uws" | "node"): void {
+export function matrixSuite(server: "net" | "node"): void {
   describe("the authorisation matrix", () => {
     let ground: Ground;
     let cells = 0;
@@ -208,7 +208,7 @@ function send(
   return world.send(method, path, { key, project, headers, ...(method !== "GET" && { body: {} }) });
 }
 
-async function prepare(server: "uws" | "node"): Promise<Ground> {
+async function prepare(server: "net" | "node"): Promise<Ground> {
   const world = await openWorld(server);
   const { accounts, keys: store, plans, monitors, sink, incidents, subscriptions } = world.controlPlane;
   const workspace = async (name: string, plan: "business" | "free") => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Role } from "../../model/plan.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
-export function membersSuite(server: "uws" | "node"): void {
+export function membersSuite(server: "net" | "node"): void {
   describe("members of a workspace", () => {
     let world: World;
     beforeAll(async () => {

@@ -56,7 +56,7 @@ function fieldsOf(schema: z.ZodType): readonly string[] {
   return [...found];
 }
 
-export function methodsSuite(server: "uws" | "node"): void {
+export function methodsSuite(server: "net" | "node"): void {
   describe("methods", () => {
     let world: World;
     beforeAll(async () => {

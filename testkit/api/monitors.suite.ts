@@ -5,7 +5,7 @@ import { openWorld, type World } from "./world.suite.ts";
 
 const TYPES = "Missing or invalid type: type must be one of vpn, http, keyword, ping, port, dns, push, smtp, tls.";
 
-export function monitorsSuite(server: "uws" | "node"): void {
+export function monitorsSuite(server: "net" | "node"): void {
   describe("monitors", () => {
     let world: World;
     beforeAll(async () => {

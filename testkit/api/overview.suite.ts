@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { batch, liveOf, opening } from "../store/ground.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
-export function overviewSuite(server: "uws" | "node"): void {
+export function overviewSuite(server: "net" | "node"): void {
   describe("the overview", () => {
     let world: World;
     let ids: readonly number[];

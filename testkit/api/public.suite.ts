@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { validate } from "./document.suite.ts";
 import { openWorld, START_MS, type World } from "./world.suite.ts";
 
-export function publicSuite(server: "uws" | "node"): void {
+export function publicSuite(server: "net" | "node"): void {
   describe("public endpoints", () => {
     let world: World;
     beforeAll(async () => {

@@ -46,7 +46,7 @@ const REPORT = {
   trouble: null,
 };
 
-export function requestsSuite(server: "uws" | "node"): void {
+export function requestsSuite(server: "net" | "node"): void {
   describe("requests of website checks", () => {
     let world: World;
     beforeAll(async () => {

@@ -17,7 +17,7 @@ const DETAILS: ResultDetails = {
 };
 const HOUR_MS = 3_600_000;
 
-export function resultsSuite(server: "uws" | "node"): void {
+export function resultsSuite(server: "net" | "node"): void {
   describe("results", () => {
     let world: World;
     let id = "";

@@ -4,7 +4,7 @@ import { openWorld, type World } from "./world.suite.ts";
 
 const HOUR_MS = 3_600_000;
 
-export function schedulesSuite(server: "uws" | "node"): void {
+export function schedulesSuite(server: "net" | "node"): void {
   describe("schedules of maintenance", () => {
     let world: World;
     let shop = "";

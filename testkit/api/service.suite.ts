@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { openWorld } from "./world.suite.ts";
 
-export function serviceSuite(server: "uws" | "node"): void {
+export function serviceSuite(server: "net" | "node"): void {
   describe("the service", () => {
     it("is shown to owners of the first workspace: schedulers, locations, stores, without the words of faults", async () => {
       const world = await openWorld(server);

@@ -7,7 +7,7 @@ import { type Answer, openWorld, type Send, type World } from "./world.suite.ts"
 const PAGE = { "x-sonde-page": "1" } as const;
 const DAY_MS = 86_400_000;
 
-export function sessionsSuite(server: "uws" | "node"): void {
+export function sessionsSuite(server: "net" | "node"): void {
   describe("sessions of the page", () => {
     let world: World;
     beforeEach(async () => {

@@ -13,7 +13,7 @@ import { openWorld, type World } from "./world.suite.ts";
 const INDEX = "<!doctype html><title>Sonde</title><script type=module src=./assets/index-1a2b.js></script>";
 const SCRIPT = `console.log("${"page ".repeat(1_000)}")`;
 
-export function siteSuite(server: "uws" | "node"): void {
+export function siteSuite(server: "net" | "node"): void {
   describe("the page", () => {
     let folder = "";
     let world: World;

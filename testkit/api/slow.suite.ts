@@ -7,7 +7,7 @@ import type { HttpServer, ListenOptions } from "../../api/http.ts";
 const CROWD = 300;
 /** More than the kernel keeps for a connection, so that an answer which the client does not read stays with the server. */
 const LONG = new Uint8Array(8 * 2 ** 20).fill(120);
-/** uWebSockets.js looks at its timeouts every 4 s and ends what is silent for 10 s. */
+/** What is silent for 10 s ends. */
 const PATIENCE_MS = 40_000;
 
 /** @param listen one of the two servers */

@@ -8,7 +8,7 @@ const POLICY =
   "default-src 'none'; script-src 'none'; style-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors";
 const NASTY = "</title><script>alert(1)</script>\u202e\u0007<b onclick='x'>";
 
-export function statusPagesSuite(server: "uws" | "node"): void {
+export function statusPagesSuite(server: "net" | "node"): void {
   describe("status pages", () => {
     let world: World;
     let serverId = "";

@@ -6,7 +6,7 @@ import { SSE_HEADERS, SSE_KEEP_ALIVE } from "../../api/sse.ts";
 import { MAX_WAITING_BYTES } from "../../api/stream-sink.ts";
 
 const READERS = 1_000;
-/** uWebSockets.js looks at its timeouts every 4 s and ends what is silent for 10 s; some of the cases wait for that twice. */
+/** What is silent for 10 s ends; some of the cases wait for that twice. */
 const PATIENCE_MS = 90_000;
 const HOUR_MS = 3_600_000;
 /** More than the kernel keeps for a connection. */

@@ -42,7 +42,7 @@ const BAD: readonly (readonly [Record<string, unknown>, string])[] = [
   ),
 ];
 
-export function subscriptionsSuite(server: "uws" | "node"): void {
+export function subscriptionsSuite(server: "net" | "node"): void {
   describe("subscriptions", () => {
     let world: World;
     let count = 0;

@@ -46,7 +46,7 @@ function startTestEnds(world: World, endOf: (job: OpenTestJob) => Partial<TestRe
   return stop;
 }
 
-export function testsSuite(server: "uws" | "node"): void {
+export function testsSuite(server: "net" | "node"): void {
   describe("POST /test", () => {
     let world: World;
     let tunnel = "";
@@ -201,7 +201,7 @@ async function memberKey(world: World, role: Role): Promise<string> {
   return world.newKey({ userId, organizationId: world.organizationId });
 }
 
-function quotaTests(server: "uws" | "node"): void {
+function quotaTests(server: "net" | "node"): void {
   describe("the quota of on-demand tests", () => {
     let world: World;
     let stop = (): void => {};
@@ -269,7 +269,7 @@ function quotaTests(server: "uws" | "node"): void {
   });
 }
 
-function batchTests(server: "uws" | "node"): void {
+function batchTests(server: "net" | "node"): void {
   describe("POST /servers/{id}/check", () => {
     let world: World;
     let stop = (): void => {};
@@ -420,7 +420,7 @@ function batchTests(server: "uws" | "node"): void {
   });
 }
 
-function retestTests(server: "uws" | "node"): void {
+function retestTests(server: "net" | "node"): void {
   describe("POST /incidents/{id}/retest", () => {
     let world: World;
     beforeAll(async () => {

@@ -4,7 +4,7 @@ import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { base64, GOOD, KEY, login, tunnelCalls, UUID } from "./tunnel-bodies.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
-export function tunnelChangesSuite(server: "uws" | "node"): void {
+export function tunnelChangesSuite(server: "net" | "node"): void {
   describe("changes of tunnels", () => {
     let world: World;
     beforeAll(async () => {

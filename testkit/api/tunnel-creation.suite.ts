@@ -4,7 +4,7 @@ import { TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { base64, ELEVEN, GOOD, login, ovpn, PEER, tunnelCalls, UUID, wg } from "./tunnel-bodies.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
-export function tunnelCreationSuite(server: "uws" | "node"): void {
+export function tunnelCreationSuite(server: "net" | "node"): void {
   describe("tunnels", () => {
     let world: World;
     beforeAll(async () => {

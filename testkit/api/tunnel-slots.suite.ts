@@ -5,7 +5,7 @@ import { overridePlans } from "../../model/plan.ts";
 import { GOOD } from "./tunnel-bodies.suite.ts";
 import { openWorld } from "./world.suite.ts";
 
-export function tunnelSlotsSuite(server: "uws" | "node"): void {
+export function tunnelSlotsSuite(server: "net" | "node"): void {
   describe("tunnel slots", () => {
     it("are counted over the workspace, however many ask at once", async () => {
       const world = await openWorld(server, { plans: overridePlans({ starter: { requestsPerMinute: null } }) });

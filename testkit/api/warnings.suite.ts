@@ -9,7 +9,7 @@ import { openWorld, type World } from "./world.suite.ts";
 
 const HEADER = "x-sonde-warning";
 
-export function warningsSuite(server: "uws" | "node"): void {
+export function warningsSuite(server: "net" | "node"): void {
   describe("warnings", () => {
     let world: World;
     beforeAll(async () => {

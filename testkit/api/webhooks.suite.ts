@@ -5,7 +5,7 @@ import { openWorld, type World } from "./world.suite.ts";
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
-export function webhooksSuite(server: "uws" | "node"): void {
+export function webhooksSuite(server: "net" | "node"): void {
   describe("webhooks", () => {
     let world: World;
     beforeAll(async () => {

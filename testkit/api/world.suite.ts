@@ -72,7 +72,7 @@ export interface World {
 }
 
 export async function openWorld(
-  server: "uws" | "node",
+  server: "net" | "node",
   config: Partial<ApiConfig> = {},
   options: StartOptions = {},
   more: Partial<ApiDependencies> = {},
