@@ -1,6 +1,7 @@
 /** Hostile framing and hostile patience before both servers. */
 import { describe } from "vitest";
 import { headerNamesSuite } from "../testkit/api/header-names.suite.ts";
+import { sameReadingSuite } from "../testkit/api/same-reading.suite.ts";
 import { slowSuite } from "../testkit/api/slow.suite.ts";
 import { smugglingSuite } from "../testkit/api/smuggling.suite.ts";
 import { listenNet } from "./server.ts";
@@ -17,3 +18,5 @@ describe("node:http", () => {
   slowSuite(listenNode);
   headerNamesSuite(listenNode);
 });
+
+sameReadingSuite();

@@ -10,14 +10,7 @@ const PRUNE = join(ROOT, "scripts/prune.mjs");
 /** Two files of half of it. */
 const MADE_UP_MIB = 8;
 /** Native packages and what they load themselves. */
-const PACKAGES = [
-  "better-sqlite3",
-  "bindings",
-  "file-uri-to-path",
-  "koffi",
-  "@koromix",
-  "swagger-ui-dist",
-];
+const PACKAGES = ["better-sqlite3", "bindings", "file-uri-to-path", "koffi", "@koromix", "swagger-ui-dist"];
 
 // Beside node_modules, so that the copies can be hard links: 300 MB otherwise.
 const cache = join(ROOT, "node_modules/.cache/sonde");

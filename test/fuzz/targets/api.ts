@@ -24,6 +24,7 @@ import {
   textParameter,
   wordParameter,
 } from "../../../api/query.ts";
+import { RequestReader, requestOf } from "../../../api/request-reader.ts";
 import type { Route } from "../../../api/route.ts";
 import { createRouter } from "../../../api/router.ts";
 import { readDraft } from "../../../api/subscriptions/draft.ts";
@@ -257,7 +258,50 @@ const routes = PATHS.map((path) => ({ method: "GET", path }) as unknown as Route
 const router = createRouter(routes);
 const clientAddress = clientAddressOf(["10.0.0.0/8", "fd00::/8"]);
 
+/** What a connection that brings these pieces has read of it, and how that ends. */
+function readOf(pieces: readonly Buffer[]): { read: string; end: string } {
+  const reader = new RequestReader();
+  let read = "";
+  for (const piece of pieces) {
+    reader.push(piece);
+    for (let next = reader.next(); next !== null; next = reader.next()) {
+      if (next === "too long" || "status" in next) return { read, end: "refused" };
+      const { method, path, query, host, apiKey, body } = requestOf(next, "10.0.0.1");
+      must(!/[\s\0]/.test(method + path), "a request line that can be read in two ways");
+      read += JSON.stringify([method, path, query, host, apiKey, body?.length]);
+      if (next.line.isLast) return { read, end: "last" };
+    }
+  }
+  return { read, end: reader.phase };
+}
+
 const heads: readonly FuzzTarget[] = [
+  {
+    name: "api: requests of a connection",
+    seeds: utf8(
+      "GET /a?b HTTP/1.1\r\nHost: a\r\nX_Id: 1\r\n\r\nGET /c HTTP/1.1\r\nHost: a\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhelloGET / HTTP/1.0\r\n\r\n",
+      "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5;a=b\r\nhello\r\n0\r\nX: y\r\n\r\n",
+    ),
+    words: [
+      "\r\n",
+      "\r\n\r\n",
+      "GET / HTTP/1.1\r\n",
+      "Host: a\r\n",
+      "Content-Length: 3\r\n",
+      "Transfer-Encoding: chunked\r\n",
+      "Connection: close\r\n",
+      "0\r\n\r\n",
+      "fffffff\r\n",
+    ],
+    run(input) {
+      const whole = readOf([input]);
+      const middle = Math.floor(input.length / 2);
+      const cut = readOf([input.subarray(0, middle), input.subarray(middle)]);
+      must(whole.read === cut.read, "read in another way where it comes in two pieces");
+      return `${whole.end} ${whole.read.split("][").length}`;
+    },
+  },
   {
     name: "api: request heads",
     seeds: utf8(
