@@ -267,7 +267,7 @@ function readOf(pieces: readonly Buffer[]): { read: string; end: string } {
     for (let next = reader.next(); next !== null; next = reader.next()) {
       if (next === "too long" || "status" in next) return { read, end: "refused" };
       const { method, path, query, host, apiKey, body } = requestOf(next, "10.0.0.1");
-      must(!/[\s\0]/.test(method + path), "a request line that can be read in two ways");
+      must(!/[ \t\r\n\0]/.test(method + path), "a request line that can be read in two ways");
       read += JSON.stringify([method, path, query, host, apiKey, body?.length]);
       if (next.line.isLast) return { read, end: "last" };
     }
