@@ -163,7 +163,7 @@ export class Connection {
     this.#around.count(1);
     void answered.then((answer) => {
       this.#around.count(-1);
-      if (this.#phase === "gone") {
+      if (this.#phase !== "answering") {
         if (isStream(answer)) answer.open(CLOSED_SINK)();
         return;
       }

@@ -9,7 +9,7 @@ import { type BodyReader, ChunkedBodyReader, LengthBodyReader } from "./request-
 /** The request line and all headers, bytes; beyond it 431. */
 export const MAX_HEAD_BYTES = 16_384;
 const LINE_END = "\r\n";
-const HEAD_END = "\r\n\r\n";
+const HEAD_END = Buffer.from("\r\n\r\n");
 /** RFC 9112 section 3. Bytes beyond ASCII are let pass in a target, because people type them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const REQUEST_LINE = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}) ([^\x00-\x20\x7f]+) HTTP\/(1\.[01])$/;
@@ -22,6 +22,8 @@ const CONTROL = /[\x00-\x08\x0a-\x1f\x7f]/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const BROKEN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|(?<!\r)\n|\r(?=[^\n])/g;
 const BEYOND_ASCII = /[\x80-\xff]/;
+const CR = 0x0d;
+const LF = 0x0a;
 const BLANK = 0x20;
 const TAB = 0x09;
 
@@ -104,8 +106,6 @@ export type ReaderPhase = "idle" | "head" | "body";
 
 export class RequestReader {
   #bytes: Buffer | null = null;
-  /** The same, one character for each byte; made when a head is looked for. */
-  #text: string | null = null;
   /** What is read of them. */
   #at = 0;
   /** What was looked at already of a head that is not whole, bytes: one that drips is not looked at from its beginning each time. */
@@ -117,7 +117,6 @@ export class RequestReader {
 
   push(bytes: Buffer): void {
     this.#bytes = this.#bytes === null ? bytes : Buffer.concat([this.#bytes.subarray(this.#at), bytes]);
-    this.#text = null;
     this.#at = 0;
   }
 
@@ -167,26 +166,31 @@ export class RequestReader {
   }
 
   #nextHead(): RequestHead | HeadRefusal | null {
-    if (this.#bytes === null) return null;
+    const bytes = this.#bytes;
+    if (bytes === null) return null;
     this.#isBegun = true;
-    this.#text ??= this.#bytes.toString("latin1");
-    const text = this.#text;
     // RFC 9112 section 2.2: empty lines before a request are ignored.
-    while (text.startsWith(LINE_END, this.#at)) this.#at += LINE_END.length;
-    const end = text.indexOf(HEAD_END, this.#at + Math.max(0, this.#seen - HEAD_END.length));
-    if ((end < 0 ? text.length : end) - this.#at > MAX_HEAD_BYTES) return TOO_LONG;
-    if (end < 0) return this.#part(text);
+    while (bytes[this.#at] === CR && bytes[this.#at + 1] === LF) {
+      this.#at += 2;
+      this.#seen = 0;
+    }
+    const end = bytes.indexOf(HEAD_END, this.#at + Math.max(0, this.#seen - HEAD_END.length));
+    if ((end < 0 ? bytes.length : end) - this.#at > MAX_HEAD_BYTES) return TOO_LONG;
+    if (end < 0) return this.#part(bytes);
     this.#seen = 0;
-    const head = parseRequestHead(text.slice(this.#at, end));
+    // A text of its own: what is kept of it must not keep all that came together.
+    const head = parseRequestHead(bytes.toString("latin1", this.#at, end));
     this.#read(end + HEAD_END.length);
     return head;
   }
 
   /** @returns why a head that is not whole is refused already */
-  #part(text: string): HeadRefusal | null {
-    BROKEN.lastIndex = this.#at + Math.max(0, this.#seen - 1);
+  #part(bytes: Buffer): HeadRefusal | null {
+    // With the last two that were seen: a line end may have come in two pieces.
+    const text = bytes.toString("latin1", this.#at + Math.max(0, this.#seen - 2));
+    BROKEN.lastIndex = Math.min(1, Math.max(0, this.#seen - 1));
     const isBroken = BROKEN.test(text);
-    this.#seen = text.length - this.#at;
+    this.#seen = bytes.length - this.#at;
     this.#read(this.#at);
     return isBroken ? BAD_REQUEST : null;
   }
@@ -195,7 +199,6 @@ export class RequestReader {
     this.#at = to;
     if (this.#bytes === null || to < this.#bytes.length) return;
     this.#bytes = null;
-    this.#text = null;
     this.#at = 0;
   }
 }
