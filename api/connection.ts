@@ -30,7 +30,7 @@ const CLOSE_LINE = "Connection: close\r\n";
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** The server, as its connections see it. */
-export interface Surroundings {
+export interface ConnectionServer {
   readonly options: ListenOptions;
   /** Whether every answer is to end its connection. */
   readonly areLast: boolean;
@@ -47,7 +47,7 @@ type Phase = "reading" | "answering" | "sending" | "streaming" | "closing" | "go
 
 export class Connection {
   readonly #socket: Socket;
-  readonly #around: Surroundings;
+  readonly #server: ConnectionServer;
   readonly #reader = new RequestReader();
   #phase: Phase = "reading";
   /** The tick at which its time is over. */
@@ -63,10 +63,10 @@ export class Connection {
   #farewell: StreamedResponse["farewell"];
 
   /** @param onGone called once */
-  constructor(socket: Socket, around: Surroundings, onGone: () => void) {
+  constructor(socket: Socket, server: ConnectionServer, onGone: () => void) {
     this.#socket = socket;
-    this.#around = around;
-    this.#deadline = around.tickAfter(IDLE_TIMEOUT_MS);
+    this.#server = server;
+    this.#deadline = server.tickAfter(IDLE_TIMEOUT_MS);
     socket.on("data", (bytes: Buffer) => this.#take(bytes));
     socket.on("end", () => this.#onHalf());
     // What follows is "close".
@@ -137,7 +137,7 @@ export class Connection {
 
   #waitForMore(): void {
     const phase = this.#reader.phase;
-    if (phase === "idle" && (this.#isHalf || this.#around.areIdleEnded)) {
+    if (phase === "idle" && (this.#isHalf || this.#server.areIdleEnded)) {
       this.#last("");
       return;
     }
@@ -145,24 +145,24 @@ export class Connection {
     // A head that drips has one time limit from its first byte on, and a body has.
     if (phase === this.#readerPhase && phase !== "idle") return;
     this.#readerPhase = phase;
-    const { bodyTimeoutMs } = this.#around.options;
+    const { bodyTimeoutMs } = this.#server.options;
     const limits = { idle: IDLE_TIMEOUT_MS, head: Math.min(IDLE_TIMEOUT_MS, bodyTimeoutMs), body: bodyTimeoutMs };
-    this.#deadline = this.#around.tickAfter(limits[phase]);
+    this.#deadline = this.#server.tickAfter(limits[phase]);
   }
 
   #answer(request: WholeRequest): void {
     this.#readerPhase = "idle";
     this.#remoteAddress ??= this.#socket.remoteAddress ?? "";
-    const answered = this.#around.options.handle(requestOf(request, this.#remoteAddress));
+    const answered = this.#server.options.handle(requestOf(request, this.#remoteAddress));
     if (!(answered instanceof Promise)) {
       this.#give(request.line, answered);
       return;
     }
     this.#phase = "answering";
     this.#deadline = NEVER;
-    this.#around.count(1);
+    this.#server.count(1);
     void answered.then((answer) => {
-      this.#around.count(-1);
+      this.#server.count(-1);
       if (this.#phase !== "answering") {
         if (isStream(answer)) answer.open(CLOSED_SINK)();
         return;
@@ -187,7 +187,7 @@ export class Connection {
 
   #give(line: RequestHead, answer: ApiAnswer): void {
     const isHead = line.method === "HEAD";
-    if (!isStream(answer)) this.#write(answer, isHead, line.isLast || this.#around.areLast);
+    if (!isStream(answer)) this.#write(answer, isHead, line.isLast || this.#server.areLast);
     else if (isHead || this.#isHalf) {
       answer.open(CLOSED_SINK)();
       this.#last(isHead ? answerHead(answer.status, answer.headers, CLOSE_LINE) : "");
@@ -214,10 +214,10 @@ export class Connection {
   #last(text: string): void {
     this.#batch += text;
     this.#phase = "closing";
-    this.#deadline = this.#around.tickAfter(this.#around.options.answerTimeoutMs);
+    this.#deadline = this.#server.tickAfter(this.#server.options.answerTimeoutMs);
     this.#flush();
     this.#socket.end(() => {
-      this.#deadline = this.#around.tickAfter(LINGER_MS);
+      this.#deadline = this.#server.tickAfter(LINGER_MS);
     });
     this.#socket.resume();
   }
@@ -228,7 +228,7 @@ export class Connection {
     this.#batch = "";
     if (this.#phase !== "reading" || this.#socket.writableLength === 0) return;
     this.#phase = "sending";
-    this.#deadline = this.#around.tickAfter(this.#around.options.answerTimeoutMs);
+    this.#deadline = this.#server.tickAfter(this.#server.options.answerTimeoutMs);
     this.#onceTaken(() => {
       if (this.#phase !== "sending") return;
       this.#phase = "reading";
@@ -256,7 +256,7 @@ export class Connection {
     const coding = isChunked ? "Transfer-Encoding: chunked\r\n" : "";
     this.#batch += answerHead(response.status, response.headers, CLOSE_LINE + coding);
     this.#flush();
-    const sink = new PipedSink(this.#pipe(isChunked), this.#around.options.stallTimeoutMs);
+    const sink = new PipedSink(this.#pipe(isChunked), this.#server.options.stallTimeoutMs);
     this.#sink = sink;
     this.#farewell = response.farewell?.bind(response);
     const stop = response.open(sink);
@@ -264,7 +264,7 @@ export class Connection {
       this.#sink = null;
       stop();
     });
-    if (this.#around.areLast) this.leave();
+    if (this.#server.areLast) this.leave();
   }
 
   #pipe(isChunked: boolean): Pipe {

@@ -5,8 +5,10 @@ import type { ApiRequest } from "./http.ts";
 const MAX_LINE_BYTES = 1_024;
 /** All lines of the trailer together, bytes. */
 const MAX_TRAILER_BYTES = 8_192;
+/** Where a second piece of a body comes, bytes. */
+const LEAST_ROOM_BYTES = 1_024;
 const LF = 0x0a;
-/** Zeros are counted too: nobody needs more than eight digits, and no number of them is beyond 32 bits. Extensions are let pass, without blanks before them. */
+/** Zeros are counted too: eight digits are enough, and no number of them is beyond 32 bits. Extensions are let pass, without blanks before them. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
 const SIZE_LINE = /^([0-9A-Fa-f]{1,8})(?:;[^\x00-\x08\x0a-\x1f\x7f]*)?$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
@@ -25,10 +27,10 @@ export interface BodyReader {
   body(): ApiRequest["body"];
 }
 
-/** What of a body is kept. */
+/** What of a body is kept, in one piece: a body of a million chunks must not be a million objects. */
 class Kept {
   readonly #mostBytes: number;
-  #pieces: Buffer[] = [];
+  #bytes: Buffer | null = null;
   size = 0;
 
   constructor(mostBytes: number) {
@@ -36,16 +38,29 @@ class Kept {
   }
 
   add(piece: Buffer): void {
+    const before = this.size;
     this.size += piece.length;
-    if (this.size > this.#mostBytes) this.#pieces = [];
-    else if (piece.length > 0) this.#pieces.push(piece);
+    if (this.size > this.#mostBytes || piece.length === 0) {
+      if (piece.length > 0) this.#bytes = null;
+      return;
+    }
+    // The first is kept as it is, and is full: nothing is written into what belongs to its connection.
+    if (before === 0) this.#bytes = piece;
+    else this.#roomFor(this.size).set(piece, before);
+  }
+
+  #roomFor(bytes: number): Buffer {
+    const old = this.#bytes ?? Buffer.alloc(0);
+    if (bytes <= old.length) return old;
+    const grown = Buffer.allocUnsafe(Math.max(bytes, 2 * old.length, LEAST_ROOM_BYTES));
+    grown.set(old);
+    this.#bytes = grown;
+    return grown;
   }
 
   body(): ApiRequest["body"] {
     if (this.size === 0) return null;
-    if (this.size > this.#mostBytes) return "too-large";
-    const [first] = this.#pieces;
-    return this.#pieces.length === 1 && first !== undefined ? first : Buffer.concat(this.#pieces);
+    return this.#bytes === null ? "too-large" : this.#bytes.subarray(0, this.size);
   }
 }
 

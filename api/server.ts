@@ -3,7 +3,7 @@
  * against. Its connections have their bounds in connection.ts, its requests in request-reader.ts.
  */
 import { type AddressInfo, createServer, type Server } from "node:net";
-import { Connection, type Surroundings } from "./connection.ts";
+import { Connection, type ConnectionServer } from "./connection.ts";
 import { type HttpServer, ListenError, type ListenOptions, listenFailure, MAX_CONNECTIONS } from "./http.ts";
 
 /** How often time limits are looked at, ms. Shorter ones are looked at as often as they are long. */
@@ -52,7 +52,7 @@ function nextCheckPhase(): Promise<void> {
 }
 
 /** All connections of a server. */
-class Crowd implements Surroundings {
+class Crowd implements ConnectionServer {
   readonly options: ListenOptions;
   areLast = false;
   areIdleEnded = false;

@@ -58,7 +58,9 @@ function main(nodeModules) {
     return "say which node_modules: node scripts/prune.mjs node_modules";
   const { freedBytes, missing } = prune(nodeModules);
   if (missing.length > 0) return `${missing.join(", ")} is not there: the list in scripts/prune.mjs is out of date`;
-  process.stdout.write(`pruned ${Math.round(freedBytes / 1024 / 1024)} MiB for ${process.platform} ${process.arch} and Node ${process.versions.node}\n`);
+  process.stdout.write(
+    `pruned ${Math.round(freedBytes / 1024 / 1024)} MiB for ${process.platform} ${process.arch} and Node ${process.versions.node}\n`,
+  );
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 3180947a7b5e31a9. Do not edit.
+// Made by `npm run web:types` of the API's document be0d9232683085c0. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -5484,7 +5484,7 @@ export interface components {
              */
             started_at: string;
             /** @enum {string} */
-            http_server: "uws" | "node";
+            http_server: "net" | "node";
             /** @enum {string} */
             database: "sqlite" | "postgres";
             /** @description null: it answers */
