@@ -6,11 +6,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { SYSTEM_ACTOR } from "../../model/actor.ts";
+import { DEFAULT_RULE } from "../../model/alerting-rule.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 
+const DOCUMENT_WRITER = fileURLToPath(new URL("../fixtures/document-writer.mjs", import.meta.url));
 const WRITER = fileURLToPath(new URL("../fixtures/control-plane-writer.mjs", import.meta.url));
 
 beforeAll(() => {
@@ -104,6 +106,83 @@ async function killRounds(place: SqlLocation, rounds: number): Promise<void> {
   expect(seq).toBeGreaterThan(rounds);
 }
 
+/** Monitors of the document that a writer applies. */
+const THINGS = 60;
+
+/** Lets a writer apply a document whole, and kills it in the middle of the next one. @param share of the time that the first took */
+async function killApply(ground: DocumentGround, share: number): Promise<void> {
+  const child = spawn(process.execPath, [DOCUMENT_WRITER, JSON.stringify(ground)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  let text = "";
+  let isDue = false;
+  child.stdout.setEncoding("utf8");
+  child.stdout.on("data", (chunk: string) => {
+    text += chunk;
+    const [, took] = /^end (\d+)\nbegin /m.exec(text) ?? [];
+    if (took === undefined || isDue) return;
+    isDue = true;
+    setTimeout(() => child.kill("SIGKILL"), Number(took) * share);
+  });
+  const signal = await new Promise((resolve) => child.once("close", (_code, signal) => resolve(signal)));
+  expect(signal).toBe("SIGKILL");
+}
+
+interface DocumentGround {
+  readonly place: SqlLocation;
+  readonly projectId: number;
+  readonly organizationId: number;
+  readonly monitor: object;
+  readonly rule: object;
+  readonly things: number;
+}
+
+async function prepareDocument(place: SqlLocation): Promise<DocumentGround> {
+  const plane = await openControlPlane(place, { role: "api" });
+  const who = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
+  const { organizationId, projectId } = await plane.accounts.createFirst({ ...who, plan: "business", nowMs: 1 });
+  await plane.close();
+  const monitor = newMonitor({ organizationId, projectId }, { tags: ["many"] });
+  return { place, projectId, organizationId, monitor, rule: DEFAULT_RULE, things: THINGS };
+}
+
+async function expectAllOrNothing({ place, projectId }: DocumentGround): Promise<void> {
+  const plane = await openControlPlane(place, { role: "api" });
+  const things = (await plane.documents.things(projectId)).filter((one) => one.isThere);
+  const idsOf = (kind: string) => things.flatMap((one) => (one.kind === kind ? [one.thingId] : []));
+  const ids = idsOf("monitor");
+  const monitors = [];
+  for await (const some of plane.documents.monitors(projectId)) monitors.push(...some);
+  expect(monitors.map(({ monitor }) => monitor.id)).toEqual([...ids].sort((one, other) => one - other));
+  expect([0, THINGS]).toContain(ids.length);
+  const channels = (await plane.channels.list(projectId)).map(({ id }) => id);
+  const { items } = await plane.alerts.rules(projectId);
+  expect([channels, items.map(({ id }) => id)]).toEqual([idsOf("channel"), idsOf("alert_rule")]);
+  expect(channels.length).toBe(ids.length === 0 ? 0 : 1);
+  for (const rule of items) {
+    expect(rule.channels).toEqual(channels);
+    for (const id of rule.match.select?.ids ?? []) expect(ids).toContain(id);
+  }
+  await plane.close();
+}
+
+async function applyRounds(place: SqlLocation, rounds: number): Promise<void> {
+  const ground = await prepareDocument(place);
+  for (let round = 0; round < rounds; round++) {
+    await killApply(ground, round / rounds);
+    await expectAllOrNothing(ground);
+  }
+}
+
+it("SQLite has a document whole or not at all over twenty SIGKILLs", { timeout: 120_000 }, async () => {
+  const folder = mkdtempSync(join(tmpdir(), "sonde-crash-"));
+  try {
+    await applyRounds({ file: join(folder, "sonde.db") }, 20);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
 it("SQLite keeps what it acknowledged over twelve SIGKILLs", { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "sonde-crash-"));
   try {
@@ -123,6 +202,12 @@ withServer("PostgreSQL", server, (running) => {
   it("PostgreSQL keeps what it acknowledged over SIGKILLs of its client", { timeout: 120_000 }, async () => {
     const { url, drop } = await running.createDatabase();
     await killRounds({ url }, 5);
+    await drop();
+  });
+
+  it("PostgreSQL has a document whole or not at all over SIGKILLs of its client", { timeout: 120_000 }, async () => {
+    const { url, drop } = await running.createDatabase();
+    await applyRounds({ url }, 5);
     await drop();
   });
 });
