@@ -17,8 +17,8 @@ import { MonitorDraft, tagOf } from "./monitor-draft.ts";
 import { Notes } from "./notes.ts";
 import { cutTo, quoted } from "./values.ts";
 
-/** Of names and titles, code points. */
-const LONGEST_NAME = 255;
+/** Of channels and rules, characters. */
+const LONGEST_NAME = 120;
 
 /** Of a turn of a maintenance that repeats. */
 const TURN_MINUTES = { least: 5, most: 10_080 } as const;
