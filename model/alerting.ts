@@ -112,7 +112,7 @@ function todoOf(group: GroupState, rule: AlertRule): readonly Todo[] {
   }
   const waiting = standing.filter(({ acknowledged }) => !acknowledged);
   if (waiting.length === 0) return todo;
-  const free = Math.min(...waiting.map(({ heldUntilMs }) => heldUntilMs ?? 0));
+  const free = least(waiting, ({ heldUntilMs }) => heldUntilMs ?? 0);
   const repeatMs = repeatOf(group, rule);
   if (repeatMs !== null && toldAtMs !== null)
     todo.push({ act: "remind", atMs: Math.max(free, toldAtMs + repeatMs), members: waiting });
@@ -128,7 +128,7 @@ function openTimes(
   rule: AlertRule,
   fresh: readonly GroupMember[],
 ): readonly { readonly atMs: number; readonly member: GroupMember }[] {
-  const firstJoin = Math.min(...fresh.map(({ joinedAtMs }) => joinedAtMs));
+  const firstJoin = least(fresh, ({ joinedAtMs }) => joinedAtMs);
   // A fold is made of groups that had waited.
   const waited = isFold ? 0 : firstJoin + rule.waitS * 1_000;
   const group = toldAtMs === null ? waited : toldAtMs + rule.intervalS * 1_000;
@@ -165,8 +165,13 @@ function resting(group: GroupState, todo: readonly Todo[]): Decision {
   };
 }
 
+/** Of any number of items: arguments of Math.min() have a bound. */
+function least<Item>(items: readonly Item[], of: (item: Item) => number): number {
+  return items.reduce((smallest, item) => Math.min(smallest, of(item)), Number.POSITIVE_INFINITY);
+}
+
 function earliest(todo: readonly Todo[]): number | null {
-  const atMs = todo.reduce((least, one) => Math.min(least, one.atMs), Number.POSITIVE_INFINITY);
+  const atMs = least(todo, (one) => one.atMs);
   return Number.isFinite(atMs) ? atMs : null;
 }
 

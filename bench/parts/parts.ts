@@ -1,4 +1,5 @@
 /** `npm run bench -- parts [name]`: the parts one by one. */
+import { run as alerts } from "./alerts.ts";
 import { run as codecs } from "./codecs.ts";
 import { run as million } from "./million.ts";
 import { run as native } from "./native.ts";
@@ -16,6 +17,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   native,
   sink,
   results,
+  alerts,
   "status-pages": statusPages,
 };
 export const PART_NAMES = Object.keys(PARTS);

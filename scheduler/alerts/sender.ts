@@ -20,8 +20,9 @@ import { ChannelSlots } from "./channel-slots.ts";
 import type { SendOutcome, SendToChannel } from "./channels/channel.ts";
 import { messageOf } from "./message.ts";
 
-/** Groups, attempts and messages of one transaction; our choice: some milliseconds of SQLite, which blocks its thread. */
-const GROUPS_AT_ONCE = 50;
+/** Groups of one decision: what is due at once for one rule, and may become one message. */
+const GROUPS_AT_ONCE = 500;
+/** Attempts and messages of one transaction; our choice: some milliseconds of SQLite, which blocks its thread. */
 const RECORDED_AT_ONCE = 16;
 const BEGUN_AT_ONCE = 16;
 /** Of one turn: what is left is due in the next one. */
@@ -150,7 +151,7 @@ export class AlertSender {
     const { turns, lease, breathe } = this.#options;
     const nowMs = this.#nowMs();
     for (let round = 0; round < MOST_ROUNDS && lease.mayBegin(ALERT_ATTEMPT_MS); round += 1) {
-      const count = await lease.asserting(() => turns.speak(epoch, { nowMs, limit: GROUPS_AT_ONCE, folds }));
+      const count = await lease.asserting(() => turns.speak(epoch, { nowMs, limit: GROUPS_AT_ONCE, folds, breathe }));
       if (count === 0) return;
       await breathe();
     }
@@ -180,14 +181,18 @@ export class AlertSender {
   }
 
   async #begin(epoch: number, some: readonly DueNotification[]): Promise<void> {
-    const { turns, lease } = this.#options;
+    const { turns, lease, breathe } = this.#options;
     const ids = some.map(({ id }) => id);
     try {
       if (!lease.mayBegin(ALERT_ATTEMPT_MS)) return this.#giveBack(some);
-      const begun = await lease.asserting(() => turns.begin(epoch, ids, this.#nowMs()));
+      const begun = await lease.asserting(() => turns.begin(epoch, ids, { nowMs: this.#nowMs(), breathe }));
       const started = new Set(begun.map(({ id }) => id));
       this.#giveBack(some.filter(({ id }) => !started.has(id)));
-      for (const one of begun) void this.#send(one);
+      for (const one of begun) {
+        void this.#send(one);
+        // A message about thousands takes some milliseconds to make.
+        await breathe();
+      }
     } catch (error) {
       this.#giveBack(some);
       throw error;

@@ -4,10 +4,24 @@ import { DEFAULT_RULE, type RuleSettings } from "../../model/alerting-rule.ts";
 import type { QuietHours } from "../../model/quiet-hours.ts";
 import type { BegunNotification, EndedNotification } from "../../store/sql/alerts/port.ts";
 import { LeaseLost, SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
-import { ADA, batch, type Ground, make, NOW_MS, opening } from "./ground.suite.ts";
+import {
+  ADA,
+  batch,
+  EVERYTHING,
+  type Ground,
+  importServers,
+  listedServer,
+  make,
+  NOW_MS,
+  opening,
+} from "./ground.suite.ts";
 
 const S = 1_000;
+/** After as many pieces the next death comes at the first one again. */
+const MOST_STEPS = 12;
 const { id: _, ...DEFAULTS } = DEFAULT_RULE;
+
+async function breathe(): Promise<void> {}
 
 function ruleOf(more: Partial<RuleSettings> = {}): RuleSettings & { readonly id: null } {
   return { ...DEFAULTS, id: null, name: "Rule", waitS: 0, ...more };
@@ -48,18 +62,40 @@ class Turns {
     await this.ground.plane.sink.apply(batch(this.#seq, { incidents }));
   }
 
+  /** Decides as often as it takes, and dies after one step more each time, with what was written until then. */
+  async speakDying(nowMs: number): Promise<void> {
+    const { outgoing, alertTurns } = this.ground.plane;
+    while ((await outgoing.fanOut(this.#epoch, { limit: 100, nowMs })) > 0);
+    const kinds = [false, true];
+    for (const folds of kinds) {
+      let most = 0;
+      for (let count = 1; count > 0; ) {
+        most = (most % MOST_STEPS) + 1;
+        let left = most;
+        const dying = async (): Promise<void> => {
+          left -= 1;
+          if (left === 0) throw new Error("a death");
+        };
+        count = await alertTurns
+          .speak(this.#epoch, { nowMs, limit: 100, folds, breathe: dying })
+          .catch((error: Error) => (error.message === "a death" ? 1 : Promise.reject(error)));
+      }
+    }
+  }
+
   /** @returns the messages whose attempts begin */
   async turn(nowMs: number): Promise<readonly BegunNotification[]> {
     const { outgoing, alertTurns } = this.ground.plane;
     while ((await outgoing.fanOut(this.#epoch, { limit: 100, nowMs })) > 0);
-    for (const folds of [false, true]) while ((await alertTurns.speak(this.#epoch, { nowMs, limit: 100, folds })) > 0);
+    for (const folds of [false, true])
+      while ((await alertTurns.speak(this.#epoch, { nowMs, limit: 100, folds, breathe })) > 0);
     const due = await Promise.all(
       [false, true].map((failing) =>
         alertTurns.due({ nowMs, failing, perChannel: 100, limit: 1_000, except: [], underWay: [] }),
       ),
     );
     const ids = due.flat().map(({ id }) => id);
-    return alertTurns.begin(this.#epoch, ids, nowMs);
+    return alertTurns.begin(this.#epoch, ids, { nowMs, breathe });
   }
 
   async end(begun: readonly BegunNotification[], atMs: number, more: Partial<EndedNotification> = {}) {
@@ -77,6 +113,21 @@ class Turns {
     await this.end(begun, nowMs);
     return begun.map(({ reason, members }) => `${reason} ${members.filter(({ isTold }) => isTold).length}`);
   }
+}
+
+/** Monitors of a subscription of their own. */
+async function imported({ plane, projectId, organizationId }: Ground, count: number): Promise<readonly number[]> {
+  const name = `of ${count}`;
+  const subscription = await plane.subscriptions.create({
+    ...{ projectId, organizationId, name, urlSealed: name, urlHash: name, syncIntervalS: 300, timeoutS: 20 },
+    ...{ maxWorkers: 50, configAlertPercent: 50, enabled: true, nowMs: NOW_MS },
+  });
+  const servers = Array.from({ length: count }, (_, index) =>
+    listedServer(`${count}-${index}`, null, [`${count} ${index}`]),
+  );
+  await importServers(plane, subscription, servers);
+  const all = await plane.monitors.list(projectId, { ...EVERYTHING, limit: 10_000 });
+  return all.rows.filter(({ monitor }) => monitor.subscriptionId === subscription.id).map(({ monitor }) => monitor.id);
 }
 
 export function alertTests(currentGround: () => Ground): void {
@@ -159,6 +210,27 @@ export function alertTests(currentGround: () => Ground): void {
       expect(await turns.said(NOW_MS + 500 * S)).toEqual([]);
       await turns.up([late], NOW_MS + 501 * S);
       expect(await turns.said(NOW_MS + 600 * S)).toEqual(["recovered 26"]);
+    });
+
+    it("tell of thousands in pieces, once, though the sender dies between any two of them", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      await turns.channel();
+      await plane.alerts.writeRules(projectId, 0, [ruleOf({ groupBy: "subscription" })], NOW_MS);
+      const large = await imported(turns.ground, 700);
+      await turns.down(large);
+      await turns.speakDying(NOW_MS);
+      expect(await turns.said(NOW_MS)).toEqual(["opened 700"]);
+      // More groups than are told one by one, one of them large.
+      const others = [...(await imported(turns.ground, 600))];
+      for (let i = 0; i < 20; i += 1) others.push(await make(turns.ground, { name: `m${i}` }));
+      await turns.down(others, NOW_MS + S);
+      await turns.speakDying(NOW_MS + 2 * S);
+      expect(await turns.said(NOW_MS + 2 * S)).toEqual(["opened 620"]);
+      await turns.up([...large, ...others], NOW_MS + 70 * S);
+      await turns.speakDying(NOW_MS + 80 * S);
+      expect((await turns.said(NOW_MS + 80 * S)).toSorted()).toEqual(["recovered 620", "recovered 700"]);
+      expect(await turns.said(NOW_MS + 10_000 * S)).toEqual([]);
     });
 
     it("follow the rules of the project, first ones first; removed rules end what they began", async () => {
@@ -277,7 +349,9 @@ export function alertTests(currentGround: () => Ground): void {
       const epoch = await turns.hold();
       const [again] = await turns.turn(NOW_MS + 3 * S);
       expect(again?.id).toBe(lost?.id);
-      await expect(plane.alertTurns.begin(epoch - 1, [again?.id ?? 0], NOW_MS)).rejects.toThrow(LeaseLost);
+      await expect(plane.alertTurns.begin(epoch - 1, [again?.id ?? 0], { nowMs: NOW_MS, breathe })).rejects.toThrow(
+        LeaseLost,
+      );
       await expect(plane.alertTurns.record(epoch - 1, [])).rejects.toThrow(LeaseLost);
       // It may have arrived before the death, so its end is told though no delivery was recorded.
       await turns.up([id], NOW_MS + 4 * S);

@@ -2,45 +2,62 @@
  * The beginning of attempts. It is marked before anything is sent: after a death it is known that a message may have arrived. What a message
  * says is read here, so it is what is true at this attempt.
  */
-import type { Session } from "../db/database.ts";
+import { assertLease } from "../coordination/leases.ts";
+import { SENDER_LEASE } from "../coordination/leases-port.ts";
+import { chunksOf } from "../db/bulk.ts";
+import type { Database, Session } from "../db/database.ts";
 import type { Row } from "../schema/tables.ts";
 import { toOpenable } from "./channels.ts";
 import type { BegunNotification, ToldMember } from "./port.ts";
-import { type PresentRow, presentMembers, toTold } from "./present.ts";
+import { type Breathe, MEMBERS_AT_ONCE, type PresentRow, presentMembers, toTold } from "./present.ts";
 import { ruleOfRow } from "./settings.ts";
 
 type Notification = Row<"notifications">;
 
+/** What is read is a page at a time, before the transaction that marks: a group may have ten thousand members. */
 export async function begin(
-  session: Session,
+  { read, write }: Pick<Database, "read" | "write">,
+  epoch: number,
   ids: readonly number[],
-  nowMs: number,
+  { nowMs, breathe }: { readonly nowMs: number; readonly breathe: Breathe },
 ): Promise<readonly BegunNotification[]> {
+  const waiting = await waitingOf(read, ids);
+  const wanted = waiting.length === 0 ? { begun: [], ended: [] } : await wantedOf(read, waiting, breathe);
+  return write(async (session) => {
+    await assertLease(session, SENDER_LEASE, epoch);
+    return mark(session, wanted, nowMs);
+  });
+}
+
+async function waitingOf({ kysely }: Session, ids: readonly number[]): Promise<readonly Notification[]> {
   if (ids.length === 0) return [];
+  const waiting = kysely.selectFrom("notifications").selectAll().where("id", "in", ids);
+  return waiting.where("next_attempt_at_ms", "is not", null).orderBy("id").execute();
+}
+
+/** Those to send, and those that have nothing to say any more. */
+interface Wanted {
+  readonly begun: readonly BegunNotification[];
+  readonly ended: readonly number[];
+}
+
+async function wantedOf(session: Session, waiting: readonly Notification[], breathe: Breathe): Promise<Wanted> {
   const { kysely } = session;
-  const waiting = await kysely
-    .selectFrom("notifications")
-    .selectAll()
-    .where("id", "in", ids)
-    .where("next_attempt_at_ms", "is not", null)
-    .orderBy("id")
-    .execute();
-  if (waiting.length === 0) return [];
   const groupIds = [...new Set(waiting.map((row) => row.group_id))];
   const groups = await kysely.selectFrom("alert_groups").selectAll().where("id", "in", groupIds).execute();
-  const members = await presentMembers(session, groupIds);
+  const members = await presentMembers(session, groupIds, breathe);
   const others = await kysely.selectFrom("notifications").selectAll().where("group_id", "in", groupIds).execute();
   const unsure = await unsureOf(session, groupIds);
   const channels = await channelsOf(session, waiting);
   const templates = await templatesOf(session, groups);
   const onHosts = await monitorsOnHosts(session, waiting, members);
-  const begun: BegunNotification[] = [];
-  const ended: number[] = [];
+  const said = new SaidMembers(members, breathe);
+  const [begun, ended]: [BegunNotification[], number[]] = [[], []];
   for (const row of waiting) {
     const group = groups.find(({ id }) => id === row.group_id);
     const channel = channels.get(row.channel_id);
     if (group === undefined || channel === undefined) continue;
-    const told = (members.get(row.group_id) ?? []).map((member) => toTold(member, row.created_at_ms));
+    const told = await said.of(row);
     const earlier = others.filter(
       (other) => other.group_id === row.group_id && other.channel_id === row.channel_id && other.id !== row.id,
     );
@@ -57,9 +74,34 @@ export async function begin(
       isFirst: delivered.length === 0,
       hostMonitors: onHosts.get(group.id) ?? null,
     });
+    await breathe();
   }
-  await mark(session, begun, ended, nowMs);
-  return begun;
+  return { begun, ended };
+}
+
+/** Messages of one turn of a group are about the same members. */
+class SaidMembers {
+  readonly #members: ReadonlyMap<number, readonly PresentRow[]>;
+  readonly #breathe: Breathe;
+  readonly #known = new Map<string, readonly ToldMember[]>();
+
+  constructor(members: ReadonlyMap<number, readonly PresentRow[]>, breathe: Breathe) {
+    this.#members = members;
+    this.#breathe = breathe;
+  }
+
+  async of({ group_id: groupId, created_at_ms: madeAtMs }: Notification): Promise<readonly ToldMember[]> {
+    const key = `${groupId} ${madeAtMs}`;
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const made: ToldMember[] = [];
+    for (const some of chunksOf(this.#members.get(groupId) ?? [], MEMBERS_AT_ONCE)) {
+      for (const row of some) made.push(toTold(row, madeAtMs));
+      await this.#breathe();
+    }
+    this.#known.set(key, made);
+    return made;
+  }
 }
 
 /** By group: how many monitors are on the host that all its members have. */
@@ -123,27 +165,24 @@ async function templatesOf({ kysely }: Session, groups: readonly Row<"alert_grou
   return new Map(rows.map((row) => [row.id, ruleOfRow(row).template]));
 }
 
+/** @returns those that still wait */
 async function mark(
   { kysely }: Session,
-  begun: readonly BegunNotification[],
-  ended: readonly number[],
+  { begun, ended }: Wanted,
   nowMs: number,
-): Promise<void> {
-  if (begun.length > 0) {
-    await kysely
-      .updateTable("notifications")
-      .set((of) => ({ begun: of("begun", "+", 1) }))
-      .where(
-        "id",
-        "in",
-        begun.map(({ id }) => id),
-      )
-      .execute();
+): Promise<readonly BegunNotification[]> {
+  const waiting = kysely.updateTable("notifications").where("next_attempt_at_ms", "is not", null);
+  if (ended.length > 0) {
+    const over = { state: "overtaken" as const, next_attempt_at_ms: null, ended_at_ms: nowMs };
+    await waiting.set(over).where("id", "in", ended).execute();
   }
-  if (ended.length === 0) return;
-  await kysely
-    .updateTable("notifications")
-    .set({ state: "overtaken", next_attempt_at_ms: null, ended_at_ms: nowMs })
-    .where("id", "in", ended)
+  if (begun.length === 0) return [];
+  const ids = begun.map(({ id }) => id);
+  const marked = await waiting
+    .set((of) => ({ begun: of("begun", "+", 1) }))
+    .where("id", "in", ids)
+    .returning("id")
     .execute();
+  const started = new Set(marked.map(({ id }) => id));
+  return begun.filter(({ id }) => started.has(id));
 }

@@ -12,8 +12,9 @@ import {
 import { type AlertSignal, signalOf } from "../../../model/alerting-signal.ts";
 import type { EventType } from "../../../model/event.ts";
 import { parseId } from "../../../model/ids.ts";
-import { chunksOf, insertInChunks } from "../db/bulk.ts";
+import { bulkInsert, chunksOf, insertRows } from "../db/bulk.ts";
 import { bulkStatement, type Session, statement } from "../db/database.ts";
+import { ALERT_GROUPS, ALERT_MEMBERS } from "../schema/alert-tables.ts";
 import type { Row } from "../schema/tables.ts";
 import { storable } from "../schema/text.ts";
 import { alertMonitors, ruleOfRow } from "./settings.ts";
@@ -52,6 +53,25 @@ const UPDATE_MEMBER = bulkStatement(
    where m.group_id = n.group_id and m.subject = n.subject`,
 );
 
+const OPEN_GROUPS = {
+  // A cross join keeps this order: each key is looked up by the index of open groups.
+  sqlite: statement(
+    "alerts_open_groups",
+    `select g.id, g.project_id, g.rule_id, g.key from json_each(?) s cross join alert_groups g
+       on g.project_id = s.value ->> 0 and g.rule_id = s.value ->> 1 and g.key = s.value ->> 2
+     where g.closed_at_ms is null`,
+  ),
+  postgres: statement(
+    "alerts_open_groups",
+    `select g.id, g.project_id, g.rule_id, g.key from json_array_elements(?::json) s join alert_groups g
+       on g.project_id = (s.value ->> 0)::bigint and g.rule_id = (s.value ->> 1)::bigint and g.key = s.value ->> 2
+     where g.closed_at_ms is null`,
+  ),
+};
+const INSERT_GROUPS = bulkInsert(ALERT_GROUPS);
+const INSERT_MEMBERS = bulkInsert(ALERT_MEMBERS);
+
+type OpenGroup = Pick<Row<"alert_groups">, "id" | "project_id" | "rule_id" | "key">;
 type Member = Omit<Row<"alert_members">, "group_id"> & { group: Group; isNew: boolean };
 
 interface Group {
@@ -226,7 +246,7 @@ class Batch {
     await this.#insertGroups(session);
     const members = [...this.#members.values()].flat();
     const added = members.filter(({ isNew }) => isNew);
-    await insertInChunks(session, "alert_members", added.map(rowOf));
+    if (added.length > 0) await insertRows(session, INSERT_MEMBERS, added.map(rowOf));
     await session.bulk(
       UPDATE_MEMBER,
       [...this.#changed].flatMap((member) => {
@@ -244,43 +264,31 @@ class Batch {
 
   /** Groups that are open already. */
   async #find(session: Session): Promise<void> {
-    const wanted = [...this.#groups.values()];
-    for (const some of chunksOf(wanted)) {
-      const rows = await session.kysely
-        .selectFrom("alert_groups")
-        .select(["id", "project_id", "rule_id", "key"])
-        .where("closed_at_ms", "is", null)
-        .where("project_id", "in", [...new Set(some.map(({ projectId }) => projectId))])
-        .where("rule_id", "in", [...new Set(some.map(({ ruleId }) => ruleId))])
-        .where("key", "in", [...new Set(some.map(({ key }) => key))])
-        .execute();
-      for (const row of rows) {
-        const group = this.#groups.get(`${row.project_id} ${row.rule_id} ${row.key}`);
-        if (group === undefined) continue;
-        group.id = row.id;
-        this.#woken.add(group);
-      }
-    }
+    for (const group of await this.#openGroups(session)) this.#woken.add(group);
   }
 
-  async #insertGroups({ kysely }: Session): Promise<void> {
+  async #openGroups(session: Session): Promise<readonly Group[]> {
+    const wanted = [...this.#groups.values()].filter(({ id }) => id === null);
+    if (wanted.length === 0) return [];
+    const keys = wanted.map(({ projectId, ruleId, key }) => [projectId, ruleId, key]);
+    const rows = await session.query<OpenGroup>(OPEN_GROUPS[session.dialect], JSON.stringify(keys));
+    return rows.flatMap((row) => {
+      const group = this.#groups.get(`${row.project_id} ${row.rule_id} ${row.key}`);
+      if (group === undefined) return [];
+      group.id = row.id;
+      return [group];
+    });
+  }
+
+  async #insertGroups(session: Session): Promise<void> {
     const added = [...this.#groups.values()].filter(({ id }) => id === null);
-    for (const some of chunksOf(added)) {
-      const rows = some.map(({ projectId, ruleId, key, isNotice, dueAtMs }) => ({
-        ...{ project_id: projectId, rule_id: ruleId, key, is_notice: isNotice ? (1 as const) : (0 as const) },
-        ...{ is_fold: 0 as const, state: "open" as const, step: 0, repeats: 0, due_at_ms: dueAtMs },
-        ...{ changed_at_ms: this.#nowMs, opened_at_ms: this.#nowMs },
-      }));
-      const made = await kysely
-        .insertInto("alert_groups")
-        .values(rows)
-        .returning(["id", "project_id", "rule_id", "key"])
-        .execute();
-      for (const row of made) {
-        const group = this.#groups.get(`${row.project_id} ${row.rule_id} ${row.key}`);
-        if (group !== undefined) group.id = row.id;
-      }
-    }
+    const rows = added.map(({ projectId, ruleId, key, isNotice, dueAtMs }) => ({
+      ...{ project_id: projectId, rule_id: ruleId, key, is_notice: isNotice ? 1 : 0, is_fold: 0, state: "open" },
+      ...{ step: 0, repeats: 0, due_at_ms: dueAtMs, changed_at_ms: this.#nowMs, opened_at_ms: this.#nowMs },
+    }));
+    if (rows.length === 0) return;
+    await insertRows(session, INSERT_GROUPS, rows);
+    await this.#openGroups(session);
   }
 }
 

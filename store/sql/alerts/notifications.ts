@@ -50,7 +50,7 @@ export function createAlertTurns({ read, write }: Database): AlertTurns {
       // Looked at several times a second: a transaction is only made when something is due.
       const waiting = read.kysely.selectFrom("alert_groups").select("id").where("due_at_ms", "<=", options.nowMs);
       const some = await waiting.limit(1).execute();
-      return some.length === 0 ? 0 : write((session) => speak(session, epoch, options));
+      return some.length === 0 ? 0 : speak({ read, write }, epoch, options);
     },
     async due({ nowMs, failing, except, underWay, perChannel, limit }) {
       const lists = [JSON.stringify(except), JSON.stringify(underWay)];
@@ -58,11 +58,7 @@ export function createAlertTurns({ read, write }: Database): AlertTurns {
       const rows = await read.query<{ id: number; channel_id: number; group_id: number }>(DUE, ...values);
       return rows.map((row): DueNotification => ({ id: row.id, channelId: row.channel_id, groupId: row.group_id }));
     },
-    begin: (epoch, ids, nowMs) =>
-      write(async (session) => {
-        await assertLease(session, SENDER_LEASE, epoch);
-        return begin(session, ids, nowMs);
-      }),
+    begin: (epoch, ids, options) => begin({ read, write }, epoch, ids, options),
     record: (epoch, ended) => write((session) => record(session, epoch, ended)),
     async tidy(epoch, nowMs) {
       const [orphans, old] = [await unwanted(read), await longOver(read, nowMs)];

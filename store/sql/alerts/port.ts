@@ -147,11 +147,15 @@ export interface RecordedNotification {
 /** The sender's side. Each write asserts the epoch of its lease and rejects with a LeaseLost when another took it. */
 export interface AlertTurns {
   /**
-   * Decides for groups that are due, and makes messages of what they say.
+   * Decides for groups that are due, and makes messages of what they say: in short pieces, between which other work on the thread runs.
+   * After a death between two of them the next call goes on where it was.
    * @param options.folds only those made of many groups, or only the others
    * @returns how many it looked at
    */
-  speak(epoch: number, options: { nowMs: number; limit: number; folds: boolean }): Promise<number>;
+  speak(
+    epoch: number,
+    options: { nowMs: number; limit: number; folds: boolean; breathe: () => Promise<void> },
+  ): Promise<number>;
   /**
    * Messages whose time has come, first ones of each channel before second ones.
    * @param options.failing only those of channels whose last attempt failed, or only those of the others
@@ -167,7 +171,11 @@ export interface AlertTurns {
     underWay: readonly number[];
   }): Promise<readonly DueNotification[]>;
   /** Marks that an attempt begins, with what is true now. Those that have nothing to say any more end here. */
-  begin(epoch: number, ids: readonly number[], nowMs: number): Promise<readonly BegunNotification[]>;
+  begin(
+    epoch: number,
+    ids: readonly number[],
+    options: { nowMs: number; breathe: () => Promise<void> },
+  ): Promise<readonly BegunNotification[]>;
   /** Writes the log, the states of messages and channels, and the incidents' entries, in one transaction. */
   record(epoch: number, ended: readonly EndedNotification[]): Promise<readonly RecordedNotification[]>;
   /** Ends messages to channels and of projects that were switched off, and forgets groups that ended long ago. */

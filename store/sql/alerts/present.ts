@@ -1,34 +1,77 @@
 /** The present state of groups: members with what is true of their incidents and monitors now, whatever events have come so far. */
 import type { GroupMember } from "../../../model/alerting.ts";
+import { BoundedMap } from "../../../model/bounded-map.ts";
 import { familyOf, type Kind } from "../../../model/kind.ts";
 import { isActive } from "../../../model/monitor.ts";
-import { type Session, statement } from "../db/database.ts";
+import { type Session, type Statement, statement } from "../db/database.ts";
+import type { Dialect } from "../schema/dialect.ts";
 import type { Row } from "../schema/tables.ts";
 import { fromJson } from "../schema/text.ts";
 import type { ToldMember } from "./port.ts";
 
-const COLUMNS = `m.group_id, m.subject, m.event, m.severity, m.told_severity, m.firing, m.told, m.acknowledged, m.monitor_id, m.incident_id,
-  m.channel_id, m.name, m.why, m.since_ms, m.joined_at_ms, m.ended_at_ms, m.said_at_ms,
-  n.name as monitor_name, n.kind as monitor_kind, n.host, n.tags, n.pause_reasons, n.deleted_at_ms, n.maintenance_from_ms, n.maintenance_until_ms,
-  i.level, i.ended_at_ms as incident_ended_at_ms, i.acknowledged_at_ms, i.error_message, i.error_category, i.locations, i.started_at_ms`;
+/** What decides whether something is said. */
+const DECIDING = `m.group_id, m.subject, m.event, m.severity, m.told_severity, m.firing, m.told, m.acknowledged, m.monitor_id, m.channel_id,
+  m.joined_at_ms, m.said_at_ms, n.id as known_monitor_id, n.tags, n.pause_reasons, n.deleted_at_ms, n.maintenance_from_ms, n.maintenance_until_ms,
+  i.level, i.ended_at_ms as incident_ended_at_ms, i.acknowledged_at_ms`;
+const SAYING = `${DECIDING}, m.incident_id, m.name, m.why, m.since_ms, m.ended_at_ms, n.name as monitor_name, n.kind as monitor_kind, n.host,
+  i.error_message, i.error_category, i.locations, i.started_at_ms`;
 const FROM = `from alert_members m left join monitors n on n.id = m.monitor_id left join incidents i on i.id = m.incident_id`;
 
-const PRESENT = {
+/** Members of one reading: it takes some milliseconds of the thread. */
+export const MEMBERS_AT_ONCE = 500;
+
+interface Reading {
+  readonly small: Readonly<Record<Dialect, Statement>>;
+  readonly page: Statement;
+}
+
+/** `small`: all members of some groups; `page`: some of one group, behind a subject. */
+function reading(name: string, columns: string): Reading {
+  const small = `select ${columns} ${FROM} where m.group_id in`;
+  return {
+    small: {
+      sqlite: statement(`${name}_small`, `${small} (select value from json_each(?))`),
+      postgres: statement(`${name}_small`, `${small} (select value::bigint from json_array_elements_text(?::json))`),
+    },
+    page: statement(
+      `${name}_page`,
+      `select ${columns} ${FROM} where m.group_id = ? and m.subject > ? order by m.subject limit ${MEMBERS_AT_ONCE}`,
+    ),
+  };
+}
+const TO_DECIDE = reading("alerts_to_decide", DECIDING);
+const TO_SAY = reading("alerts_to_say", SAYING);
+
+const SIZES = {
   sqlite: statement(
-    "alerts_present",
-    `select ${COLUMNS} ${FROM} where m.group_id in (select value from json_each(?)) order by m.since_ms, m.subject`,
+    "alerts_group_sizes",
+    "select group_id, count(*) as total from alert_members where group_id in (select value from json_each(?)) group by group_id",
   ),
   postgres: statement(
-    "alerts_present",
-    `select ${COLUMNS} ${FROM} where m.group_id in (select value::bigint from json_array_elements_text(?::json))
-     order by m.since_ms, m.subject`,
+    "alerts_group_sizes",
+    `select group_id, count(*) as total from alert_members
+     where group_id in (select value::bigint from json_array_elements_text(?::json)) group by group_id`,
   ),
 };
 
-interface Beside {
-  readonly monitor_name: string | null;
-  readonly monitor_kind: Kind | null;
-  readonly host: string | null;
+type MemberRow = Row<"alert_members">;
+export interface DecidingRow
+  extends Pick<
+    MemberRow,
+    | "group_id"
+    | "subject"
+    | "event"
+    | "severity"
+    | "told_severity"
+    | "firing"
+    | "told"
+    | "acknowledged"
+    | "monitor_id"
+    | "channel_id"
+    | "joined_at_ms"
+    | "said_at_ms"
+  > {
+  readonly known_monitor_id: number | null;
   readonly tags: string | null;
   readonly pause_reasons: string | null;
   readonly deleted_at_ms: number | null;
@@ -37,43 +80,123 @@ interface Beside {
   readonly level: "down" | "degraded" | null;
   readonly incident_ended_at_ms: number | null;
   readonly acknowledged_at_ms: number | null;
+}
+export interface PresentRow
+  extends DecidingRow,
+    Pick<MemberRow, "incident_id" | "name" | "why" | "since_ms" | "ended_at_ms"> {
+  readonly monitor_name: string | null;
+  readonly monitor_kind: Kind | null;
+  readonly host: string | null;
   readonly error_message: string | null;
   readonly error_category: string | null;
   readonly locations: string | null;
   readonly started_at_ms: number | null;
 }
-export type PresentRow = Row<"alert_members"> & Beside;
 
-/** By group. */
+/** Lets other work on this thread run. */
+export type Breathe = () => Promise<void>;
+
+/** By group, in no order. */
+export function decidingMembers(
+  session: Session,
+  groupIds: readonly number[],
+  breathe: Breathe,
+): Promise<ReadonlyMap<number, readonly DecidingRow[]>> {
+  return membersOf<DecidingRow>(session, TO_DECIDE, groupIds, breathe);
+}
+
+/** By group, those first that began first. */
 export async function presentMembers(
   session: Session,
   groupIds: readonly number[],
+  breathe: Breathe,
 ): Promise<ReadonlyMap<number, readonly PresentRow[]>> {
-  const rows = await session.query<PresentRow>(PRESENT[session.dialect], JSON.stringify(groupIds));
-  const members = new Map<number, PresentRow[]>();
-  for (const row of rows) {
-    const list = members.get(row.group_id);
-    if (list === undefined) members.set(row.group_id, [row]);
-    else list.push(row);
+  const members = await membersOf<PresentRow>(session, TO_SAY, groupIds, breathe);
+  for (const rows of members.values()) rows.sort((a, b) => a.since_ms - b.since_ms || (a.subject < b.subject ? -1 : 1));
+  return members;
+}
+
+async function membersOf<Of extends DecidingRow>(
+  session: Session,
+  { small, page }: Reading,
+  groupIds: readonly number[],
+  breathe: Breathe,
+): Promise<ReadonlyMap<number, Of[]>> {
+  const sizes = await session.query<{ group_id: number; total: number }>(
+    SIZES[session.dialect],
+    JSON.stringify(groupIds),
+  );
+  const members = new Map<number, Of[]>();
+  const keep = (rows: readonly Of[]): void => {
+    for (const row of rows) {
+      const list = members.get(row.group_id);
+      if (list === undefined) members.set(row.group_id, [row]);
+      else list.push(row);
+    }
+  };
+  const isLarge = (total: number): boolean => total > MEMBERS_AT_ONCE;
+  for (const some of portions(
+    sizes.filter(({ total }) => !isLarge(total)),
+    ({ total }) => total,
+  )) {
+    keep(await session.query<Of>(small[session.dialect], JSON.stringify(some.map((group) => group.group_id))));
+    await breathe();
+  }
+  for (const { group_id: id } of sizes.filter(({ total }) => isLarge(total))) {
+    let last = "";
+    for (let rows: readonly Of[] | undefined; rows === undefined || rows.length === MEMBERS_AT_ONCE; ) {
+      rows = await session.query<Of>(page, id, last);
+      keep(rows);
+      last = rows.at(-1)?.subject ?? last;
+      await breathe();
+    }
   }
   return members;
 }
 
-/** Of what was deleted nothing is told. */
-function isGone(row: PresentRow): boolean {
-  return row.monitor_id !== null && (row.monitor_name === null || row.deleted_at_ms !== null);
+/** Items in their order, so many together that their sizes are at most MEMBERS_AT_ONCE; a larger one is alone. */
+export function* portions<Item>(items: readonly Item[], sizeOf: (item: Item) => number): Generator<readonly Item[]> {
+  let some: Item[] = [];
+  let total = 0;
+  for (const item of items) {
+    const size = sizeOf(item);
+    if (some.length > 0 && total + size > MEMBERS_AT_ONCE) {
+      yield some;
+      [some, total] = [[], 0];
+    }
+    some.push(item);
+    total += size;
+  }
+  if (some.length > 0) yield some;
 }
 
-function isFiring(row: PresentRow): boolean {
+/** Of what was deleted nothing is told. */
+function isGone(row: DecidingRow): boolean {
+  return row.monitor_id !== null && (row.known_monitor_id === null || row.deleted_at_ms !== null);
+}
+
+function isFiring(row: DecidingRow): boolean {
   return row.firing === 1 && row.incident_ended_at_ms === null && !isGone(row);
 }
 
-function isAcknowledged(row: PresentRow): boolean {
+function isAcknowledged(row: DecidingRow): boolean {
   return row.acknowledged === 1 || row.acknowledged_at_ms !== null;
 }
 
+/** Lists of tags and places, by their JSON: many members have the same ones, and parsing them would take most of the time. */
+const WORDS = new BoundedMap<string, readonly string[]>(1_000);
+
+function wordsOf(text: string | null): readonly string[] {
+  if (text === null) return [];
+  const known = WORDS.get(text);
+  if (known !== undefined) return known;
+  const words = fromJson<string[]>(text);
+  WORDS.set(text, words);
+  return words;
+}
+
 /** As decide() takes it. Times that a clock wrote which was ahead count as now. */
-export function toMember(row: PresentRow, nowMs: number): GroupMember {
+export function toMember(row: DecidingRow, nowMs: number): GroupMember {
   const gone = isGone(row);
   return {
     subject: row.subject,
@@ -81,40 +204,42 @@ export function toMember(row: PresentRow, nowMs: number): GroupMember {
     told: gone && row.told !== "no" ? "ended" : row.told,
     severity: row.level === "down" ? "critical" : row.severity,
     toldSeverity: row.told_severity,
-    tags: row.tags === null ? [] : fromJson<string[]>(row.tags),
+    tags: wordsOf(row.tags),
     joinedAtMs: Math.min(row.joined_at_ms, nowMs),
     acknowledged: isAcknowledged(row),
     heldUntilMs: heldUntil(row, nowMs),
   };
 }
 
-function heldUntil(row: PresentRow, nowMs: number): number | null {
+function heldUntil(row: DecidingRow, nowMs: number): number | null {
   const { maintenance_from_ms: fromMs, maintenance_until_ms: untilMs } = row;
   if (fromMs !== null && untilMs !== null && fromMs <= nowMs && nowMs < untilMs) return untilMs;
-  const isPaused = row.pause_reasons !== null && !isActive({ pauseReasons: fromJson(row.pause_reasons) });
+  const reasons = row.pause_reasons;
+  const isPaused = reasons !== null && reasons !== "[]" && !isActive({ pauseReasons: fromJson(reasons) });
   return isPaused && row.event !== "sync" ? Number.POSITIVE_INFINITY : null;
 }
 
 /** As messages say it. @param madeAtMs when the message was made: it is about what was said then */
 export function toTold(row: PresentRow, madeAtMs: number): ToldMember {
-  const { subject, event, severity, monitor_id: monitorId, incident_id: incidentId } = row;
+  const isDown = row.level === "down";
+  // One literal: objects that are spread into each other take ten times as long, and there may be ten thousand.
   return {
-    ...{
-      subject,
-      event: row.level === "down" ? "down" : event,
-      severity: row.level === "down" ? "critical" : severity,
-    },
+    subject: row.subject,
+    event: isDown ? "down" : row.event,
+    severity: isDown ? "critical" : row.severity,
     firing: isFiring(row),
     isTold: row.told === "firing" || row.told === "ended",
     isNew: row.said_at_ms === madeAtMs,
     acknowledged: isAcknowledged(row),
-    name: row.monitor_name ?? row.name ?? subject,
-    ...{ monitorId, incidentId, host: row.host },
+    name: row.monitor_name ?? row.name ?? row.subject,
+    monitorId: row.monitor_id,
+    incidentId: row.incident_id,
     isTunnel: row.monitor_kind !== null && familyOf(row.monitor_kind) === "tunnel",
-    tags: row.tags === null ? [] : fromJson<string[]>(row.tags),
+    host: row.host,
+    tags: wordsOf(row.tags),
     why: row.error_message ?? row.why,
     stage: row.error_category,
-    locations: row.locations === null ? [] : fromJson<string[]>(row.locations),
+    locations: wordsOf(row.locations),
     sinceMs: row.started_at_ms ?? row.since_ms,
     endedAtMs: row.incident_ended_at_ms ?? row.ended_at_ms,
   };

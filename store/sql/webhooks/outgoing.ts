@@ -51,6 +51,13 @@ const END_WEBHOOK = statement(
   "end_webhook",
   "update webhooks set failing_since_ms = ?, last_success_at_ms = ? where id = ?",
 );
+const FORGET_EVENTS = {
+  sqlite: statement("forget_events", "delete from outbox where id in (select value from json_each(?))"),
+  postgres: statement(
+    "forget_events",
+    "delete from outbox where id in (select value::bigint from json_array_elements_text(?::json))",
+  ),
+};
 const TRIM_LOG = statement(
   "trim_deliveries",
   `delete from webhook_deliveries where webhook_id = ? and next_attempt_at_ms is null
@@ -131,14 +138,7 @@ async function fanOut(
   // A webhook's test is for it alone.
   const forAlerts = events.filter((event) => event.webhook_id === null);
   await joinAlerts(session, forAlerts.map(toOutgoing), nowMs);
-  await kysely
-    .deleteFrom("outbox")
-    .where(
-      "id",
-      "in",
-      events.map((event) => event.id),
-    )
-    .execute();
+  await session.query(FORGET_EVENTS[session.dialect], JSON.stringify(events.map((event) => event.id)));
   await refreshDue(session, new Set(rows.map((row) => row.webhook_id)));
   return events.length;
 }
