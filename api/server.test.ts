@@ -1,6 +1,7 @@
 /** The shared suite on our own server. */
 import { accountSuite } from "../testkit/api/account.suite.ts";
 import { addressesSuite } from "../testkit/api/addresses.suite.ts";
+import { alertsSuite } from "../testkit/api/alerts.suite.ts";
 import { auditSuite } from "../testkit/api/audit.suite.ts";
 import { authSuite } from "../testkit/api/auth.suite.ts";
 import { bulkCheckSuite } from "../testkit/api/bulk-check.suite.ts";
@@ -50,6 +51,7 @@ subscriptionsSuite("net");
 listsSuite("net");
 listedSuite("net");
 channelsSuite("net");
+alertsSuite("net");
 maintenancesSuite("net");
 schedulesSuite("net");
 documentsSuite("net");

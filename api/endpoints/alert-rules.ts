@@ -2,7 +2,9 @@
 import type { z } from "zod";
 import { UPTIME_KINDS } from "../../engine/contract/registry.ts";
 import {
+  type AlertEvent,
   type AlertFacts,
+  type AlertMonitor,
   type AlertRule,
   DEFAULT_RULE,
   type Grouping,
@@ -13,6 +15,7 @@ import { formatId, parseId } from "../../model/ids.ts";
 import { isLetThrough, quietUntil } from "../../model/quiet-hours.ts";
 import { readSelector, type Selector, selectableKinds, writeSelector } from "../../model/selector.ts";
 import { formatIso } from "../../model/time.ts";
+import { faultOf } from "../../scheduler/alerts/rule-words.ts";
 import type { ChannelRecord } from "../../store/sql/alerts/channels-port.ts";
 import type { Draft, Versioned } from "../../store/sql/alerts/port.ts";
 import type { Api } from "../api.ts";
@@ -73,12 +76,21 @@ function draftOf(
     match: { events: match.events, severity: match.severity, select: selectorOf(match.select, `${path}.match.select`) },
     channels: sent.channels === null ? null : channelsOf(sent.channels, "channels"),
     ...{ delayS: sent.delay_s, waitS: sent.wait_s, intervalS: sent.interval_s, repeatS: sent.repeat_s },
-    ...{ repeatGrowth: sent.repeat_growth, recovered: sent.recovered, quietHoursId, template: null },
+    ...{ repeatGrowth: sent.repeat_growth, recovered: sent.recovered, quietHoursId },
+    template: templateOf(sent.template, `${path}.template`),
     escalation: sent.escalation.map((step) => ({
       afterS: step.after_s,
       channels: channelsOf(step.channels, "escalation"),
     })),
   };
+}
+
+function templateOf(template: SentRule["template"], path: string): SentRule["template"] {
+  for (const [name, text] of Object.entries(template ?? {})) {
+    const fault = text === null ? null : faultOf(text);
+    if (fault !== null) throw badRequest(`${path}.${name}: ${fault}`);
+  }
+  return template;
 }
 
 function selectorOf(value: unknown, what: string): Selector | null {
@@ -105,16 +117,30 @@ function viewRule(rule: AlertRule) {
     escalation: rule.escalation.map(({ afterS, channels }) => ({
       ...{ after_s: afterS, channels: channelIds(channels), unless: "acknowledged" as const },
     })),
+    template: rule.template,
   };
+}
+
+/** What is asked about. */
+async function previewed(api: Api, call: ProjectCall): Promise<{ monitor: AlertMonitor; event: AlertEvent }> {
+  const sent = parsed(schemas.previewBody, readObject(call.request));
+  const { alerts, incidents } = api.controlPlane;
+  let [id, event] = [parseId("server", sent.server_id ?? ""), sent.event];
+  if (sent.incident_id !== undefined) {
+    const incidentId = parseId("incident", sent.incident_id);
+    const incident = incidentId === undefined ? undefined : await incidents.find(call.project.id, incidentId);
+    if (incident === undefined) throw refusal("incidentNotFound");
+    [id, event] = [incident.monitorId, incident.level === "down" ? "down" : "login_refused"];
+  }
+  const monitor = id === undefined ? undefined : await alerts.monitor(call.project.id, id);
+  if (monitor === undefined) throw refusal("serverNotFound");
+  return { monitor, event };
 }
 
 /** Who would hear, and why the others would not. */
 async function preview(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const { server_id: serverId, event } = parsed(schemas.previewBody, readObject(call.request));
+  const { monitor, event } = await previewed(api, call);
   const { alerts, channels } = api.controlPlane;
-  const id = parseId("server", serverId);
-  const monitor = id === undefined ? undefined : await alerts.monitor(call.project.id, id);
-  if (monitor === undefined) throw refusal("serverNotFound");
   const severity = event === "down" ? "critical" : "warning";
   const facts: AlertFacts = { event, severity, subject: "preview", monitor, subscriptionId: monitor.subscriptionId };
   const { items } = await alerts.rules(call.project.id);
@@ -184,10 +210,10 @@ export const alertRules: readonly Route[] = [
     path: "/alert-rules/preview",
     operationId: "previewAlertRules",
     audit: null,
-    summary: "Ask who would hear of an event of a monitor",
+    summary: "Ask who would hear of an event of a monitor, or of an incident",
     body: { schema: schemas.previewBody, required: true },
     responses: { 200: schemas.alertPreview },
-    refusals: [[400, "server_id: Invalid input: expected string, received undefined"], "serverNotFound"],
+    refusals: [[400, "body: send either server_id or incident_id"], "serverNotFound", "incidentNotFound"],
     handle: preview,
   },
 ];

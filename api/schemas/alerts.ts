@@ -19,8 +19,17 @@ const name = z.string().trim().min(1).max(LONGEST_NAME);
 const seconds = z.int().min(0).max(LONGEST_S);
 const channels = z.array(id("ch_")).max(MOST_CHANNELS);
 const severities = z.array(z.enum(ALERT_SEVERITIES)).max(2);
+/** Characters of one template of a rule; our choice: a title and a summary are a line each. */
+const LONGEST_TEMPLATE = 2_000;
 /** `tag:` and a tag. */
 const LONGEST_GROUPING = 54;
+
+const words = z.string().trim().min(1).max(LONGEST_TEMPLATE).nullable().default(null);
+const template = z
+  .strictObject({ title: words, summary: words })
+  .nullable()
+  .default(null)
+  .describe("Words of messages in Liquid, in place of ours; null: ours");
 
 const ruleFields = {
   name,
@@ -62,6 +71,7 @@ const ruleFields = {
     )
     .max(MOST_STEPS)
     .default([]),
+  template,
 };
 const ruleId = z.int().min(1).nullable().default(null).describe("Of a rule that is there already; null: a new one");
 const version = z.int().min(0).describe("As it was read; 409 when the list is another by now");
@@ -103,10 +113,17 @@ export const quietHoursBody = z
   });
 export const previewBody = z
   .strictObject({
-    server_id: z.string().describe("A monitor, `srv_<n>`"),
-    event: z.enum(ALERT_EVENTS).default("down"),
+    server_id: z.string().optional().describe("A monitor, `srv_<n>`; or else an incident"),
+    incident_id: z.string().optional().describe("An incident, `inc_<n>`: its monitor, and what it is about"),
+    event: z.enum(ALERT_EVENTS).default("down").describe("Of the monitor"),
   })
-  .meta({ id: "AlertPreviewQuestion", examples: [{ server_id: "srv_12", event: "down" }] });
+  .refine(({ server_id: server, incident_id: incident }) => (server === undefined) !== (incident === undefined), {
+    error: "send either server_id or incident_id",
+  })
+  .meta({
+    id: "AlertPreviewQuestion",
+    examples: [{ server_id: "srv_12", event: "down" }, { incident_id: "inc_9" }],
+  });
 
 const given = z.int().min(0);
 export const alertRules = z
@@ -135,6 +152,7 @@ export const alertRules = z
         escalation: z.array(
           z.strictObject({ after_s: given, channels: z.array(id("ch_")), unless: z.literal("acknowledged") }),
         ),
+        template: z.strictObject({ title: z.string().nullable(), summary: z.string().nullable() }).nullable(),
       }),
     ),
     warnings,

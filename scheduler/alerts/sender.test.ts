@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Message } from "../../model/alert-message.ts";
+import { DEFAULT_RULE } from "../../model/alerting-rule.ts";
 import type { IncidentChange } from "../../model/incident.ts";
 import { LEASE_MS } from "../../model/lease.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
@@ -209,6 +210,20 @@ describe("AlertSender", () => {
     const title = service.attempts[0]?.message.title ?? "";
     expect(title).toMatch(/^@everyone +\*x\*.* <\/script> y+… is down: /);
     expect(title).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+  });
+
+  it("says it in the words of the rule", async () => {
+    service.answers = TAKEN;
+    await service.channel("phone");
+    const { id: _, ...rule } = DEFAULT_RULE;
+    const template = { title: "{{ name }} ({{ status }})", summary: null };
+    await service.plane.alerts.writeRules(service.projectId, 0, [{ ...rule, id: null, template }], START_MS);
+    const { turn } = service.sender();
+    await service.down(await service.monitors(1, () => "de7"));
+    await turn();
+    service.pass(2);
+    await turn();
+    expect(service.titles).toEqual(["phone: m0 (🔴 Down)"]);
   });
 
   it("lets no channel wait for 200 that hang", async () => {

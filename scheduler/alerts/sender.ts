@@ -19,6 +19,7 @@ import type { LeaseKeeper } from "../lease.ts";
 import { ChannelSlots } from "./channel-slots.ts";
 import type { SendOutcome, SendToChannel } from "./channels/channel.ts";
 import { messageOf } from "./message.ts";
+import { worded } from "./rule-words.ts";
 
 /** Groups of one decision: what is due at once for one rule, and may become one message. */
 const GROUPS_AT_ONCE = 500;
@@ -245,9 +246,13 @@ export class AlertSender {
   }
 
   #messageOf(begun: BegunNotification, nowMs: number): Message {
-    const { base, secrets } = this.#options;
+    const { base, secrets, log } = this.#options;
     const token = base === null ? null : acknowledgeToken(secrets, begun, nowMs);
-    return messageOf(begun, { base, acknowledge: token === null ? null : `${base}/ack/${token}`, nowMs });
+    const ours = messageOf(begun, { base, acknowledge: token === null ? null : `${base}/ack/${token}`, nowMs });
+    const { message, fault } = worded(ours, begun.template);
+    if (fault !== null)
+      log.warn({ groupId: begun.groupId, reason: fault }, "a rule's words cannot be made; ours are sent");
+    return message;
   }
 
   #openedOf({ id, settings, sealed }: OpenableChannel): Record<string, unknown> {

@@ -156,7 +156,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   },
   "POST /alert-rules/preview": {
     scope: "project",
-    admitted: refused(400, "server_id: Invalid input: expected string, received undefined"),
+    admitted: refused(400, "body: send either server_id or incident_id"),
   },
   "GET /quiet-hours": { scope: "project", admitted: ok },
   "PUT /quiet-hours": {

@@ -40,6 +40,7 @@ const FRESH: Rule = {
   recovered: true,
   quiet_hours: null,
   escalation: [],
+  template: null,
 };
 
 interface Step {

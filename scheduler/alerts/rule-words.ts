@@ -1,0 +1,53 @@
+/**
+ * A rule's words for the title and the summary of a message, in Liquid with the bounds of template.ts. A message whose words cannot be made is
+ * sent with ours: a template keeps no alert from being told.
+ */
+import type { Message } from "../../model/alert-message.ts";
+import type { AlertTemplate } from "../../model/alerting-rule.ts";
+import { parseTemplate, Rendering, TemplateError, templateContext } from "./template.ts";
+
+/** As long as ours at most; the rest is cut. */
+const LONGEST_TITLE = 500;
+const LONGEST_SUMMARY = 2_000;
+/** Control, line ends, bidirectional and invisible characters, as in names. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu;
+
+/** Why a text is no template; null: it is one. */
+export function faultOf(text: string): string | null {
+  try {
+    parseTemplate(text);
+    return null;
+  } catch (error) {
+    if (error instanceof TemplateError) return error.message;
+    throw error;
+  }
+}
+
+export interface Worded {
+  readonly message: Message;
+  /** Why the rule's words are not in it; null: they are, or it has none. */
+  readonly fault: string | null;
+}
+
+export function worded(message: Message, template: AlertTemplate | null): Worded {
+  if (template === null) return { message, fault: null };
+  try {
+    const rendering = new Rendering(templateContext(message));
+    const title = line(rendering, template.title, LONGEST_TITLE);
+    const summary = line(rendering, template.summary, LONGEST_SUMMARY);
+    return { message: { ...message, title: title || message.title, summary: summary || message.summary }, fault: null };
+  } catch (error) {
+    if (!(error instanceof TemplateError)) throw error;
+    return { message, fault: error.message };
+  }
+}
+
+function line(rendering: Rendering, text: string | null, longest: number): string {
+  if (text === null) return "";
+  return rendering
+    .render(text)
+    .replace(UNSEEN, " ")
+    .trim()
+    .slice(0, longest)
+    .replace(/\p{Surrogate}$/u, "");
+}
