@@ -1,5 +1,4 @@
 /** `sonde admin channel`: where a project's messages go (docs/use/channels.md). */
-import { readFileSync } from "node:fs";
 import { engineOptionsOf } from "../../config.ts";
 import { REFUSALS_OF_FAILING } from "../../model/channel.ts";
 import { formatId } from "../../model/ids.ts";
@@ -8,12 +7,11 @@ import type { ChannelRecord } from "../../store/sql/alerts/channels-port.ts";
 import { CommandError } from "../command.ts";
 import { renderTable } from "../table.ts";
 import { type Act, type ActGroup, idOf, known, nameOf } from "./act.ts";
+import { jsonOf } from "./json-option.ts";
 import type { AdminStores } from "./stores.ts";
 
 /** As the API has it: in a project. */
 const MOST_CHANNELS = 100;
-/** Bytes of settings that are read from a file or a pipe; the longest template is an eighth of it. */
-const MOST_SETTINGS = 65_536;
 /** An attempt with its look-ups, ms. */
 const TEST_MS = 20_000;
 
@@ -75,7 +73,7 @@ const add: Act = {
         `--kind: there is no ${options.kind}; there are ${CHANNEL_KINDS.map((one) => one.kind).join(", ")}`,
       );
     }
-    const read = readSettings(kind, settingsOf(options.settings), null);
+    const read = readSettings(kind, jsonOf(options.settings, "--settings"), null);
     if (read.fault !== null) throw new CommandError(`--settings: ${read.fault}`);
     const { SEALED_CELLS } = await import("../../store/sealed-cells.ts");
     const hasSecrets = read.secretNames.length > 0;
@@ -150,31 +148,6 @@ async function sent({ config, nowMs }: AdminStores, kind: string, name: string, 
   const message = sampleMessage("test", { baseUrl, channel: name, nowIso: formatIso(nowMs), key: String(nowMs) });
   const context = { notificationId: `test-${nowMs}`, nowMs, previous: null, isFirstOfGroup: true };
   return send({ kind, settings }, message, context, AbortSignal.timeout(TEST_MS));
-}
-
-function settingsOf(words: unknown): Readonly<Record<string, unknown>> {
-  const text = String(words);
-  const json = text === "-" ? readText(0) : text.startsWith("@") ? readText(text.slice(1)) : text;
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw new CommandError("--settings must be a JSON object");
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new CommandError("--settings must be a JSON object");
-  return value as Readonly<Record<string, unknown>>;
-}
-
-function readText(from: string | number): string {
-  let text: string;
-  try {
-    text = readFileSync(from, "utf8");
-  } catch (error) {
-    throw new CommandError(`--settings: cannot read ${from} (${(error as NodeJS.ErrnoException).code})`);
-  }
-  if (text.length > MOST_SETTINGS) throw new CommandError(`--settings must have at most ${MOST_SETTINGS} characters`);
-  return text;
 }
 
 function view(record: ChannelRecord) {

@@ -10,6 +10,7 @@ import { page } from "./page.ts";
 import { plan } from "./plan.ts";
 import { project } from "./project.ts";
 import { quarantine } from "./quarantine.ts";
+import { rule } from "./rule.ts";
 import { seal } from "./seal.ts";
 import { subscription } from "./subscription.ts";
 import { user } from "./user.ts";
@@ -28,6 +29,7 @@ export const groups: readonly ActGroup[] = [
   subscription,
   webhook,
   channel,
+  rule,
   page,
   maintenance,
   quarantine,

@@ -1,0 +1,81 @@
+/** What an operator does of rules of alerts. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { ADA } from "../../testkit/store/ground.suite.ts";
+import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
+import { rule } from "./rule.ts";
+import type { AdminStores } from "./stores.ts";
+
+const NOW_MS = Date.UTC(2026, 10, 26);
+const folder = mkdtempSync(join(tmpdir(), "sonde-admin-"));
+let controlPlane: ControlPlane;
+let server = "";
+
+beforeAll(async () => {
+  controlPlane = await openControlPlane({ file: join(folder, "sonde.db") }, { role: "api" });
+  const names = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
+  const first = await controlPlane.accounts.createFirst({ ...names, plan: "pro", nowMs: NOW_MS });
+  const channel = { projectId: first.projectId, kind: "ntfy", name: "Phone", settings: {}, secretNames: [] };
+  await controlPlane.channels.create({ ...channel, sealed: null, active: true, nowMs: NOW_MS }, 10);
+  server = `srv_${(await controlPlane.monitors.create(newMonitor(first, { tags: ["prod"] }), ADA)).id}`;
+});
+afterAll(async () => {
+  await controlPlane.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function run(words: string, options: Readonly<Record<string, unknown>> = {}) {
+  const [name, ...rest] = words.split(" ");
+  const act = rule.acts.find(({ usage }) => usage.split(" ")[0] === name);
+  if (act === undefined) throw new Error(`there is no act ${name}`);
+  return act.run({ controlPlane, nowMs: NOW_MS } as AdminStores, { project: "prj_1", ...options } as never, rest);
+}
+
+async function names(): Promise<readonly string[]> {
+  const { rules } = (await run("list")).facts as { rules: readonly { readonly name: string }[] };
+  return rules.map(({ name }) => name);
+}
+
+it("adds, changes, moves and removes rules, and says who would hear", async () => {
+  expect(await names()).toEqual(["Everything"]);
+  expect((await run("list")).text).toContain("default");
+  const file = join(folder, "rule.json");
+  writeFileSync(
+    file,
+    JSON.stringify({ name: "Production", match: { select: { tags: ["prod"] } }, channels: ["ch_1"] }),
+  );
+  await run("add", { rule: `@${file}` });
+  await run("add", { rule: '{"name": "Rest"}' });
+  await run("add", { rule: '{"name": "First", "match": {"events": ["sync"]}}', at: "1" });
+  expect(await names()).toEqual(["First", "Production", "Rest"]);
+  await run("move 3", { to: "3" });
+  expect(await names()).toEqual(["Production", "Rest", "First"]);
+  const changed = await run("change 1", { rule: '{"delay_s": 120}' });
+  expect(changed.facts).toMatchObject({
+    rules: [{ id: 1, name: "Production", delay_s: 120, channels: ["ch_1"] }, {}, {}],
+  });
+  const heard = await run("preview", { server });
+  expect(heard.facts).toMatchObject({
+    silent_because: null,
+    steps: [{ matched: true, after_s: 120, channels: [{ id: "ch_1", name: "Phone" }] }, { matched: false }, {}],
+  });
+  expect(heard.text).toContain("a rule before it matches");
+  for (const id of [1, 2, 3]) await run(`rm ${id}`);
+  expect(await names()).toEqual(["Everything"]);
+});
+
+it.each([
+  ["change 99", { rule: "{}" }, "there is no rule 99"],
+  ["add", { rule: "[]" }, "--rule must be a JSON object"],
+  ["add", { rule: '{"name": ""}' }, "rules.0.name: "],
+  ["add", { rule: '{"name": "a", "channels": ["ch_9"]}' }, "rules.0.channels: there is no channel ch_9"],
+  ["add", { rule: '{"name": "a"}', at: "0" }, "--at must be a place"],
+  ["preview", { server: "srv_999" }, "there is no monitor srv_999"],
+  ["preview", { server: "srv_1", event: "rain" }, "--event must be"],
+])("refuses %s %j", async (words, options, message) => {
+  await expect(run(words, options)).rejects.toThrow(message);
+});

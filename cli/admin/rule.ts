@@ -1,0 +1,164 @@
+/** `sonde admin rule`: who is told of what, and how soon (docs/use/alerts.md). */
+import { ALERT_EVENTS } from "../../model/alerting-rule.ts";
+import { formatId } from "../../model/ids.ts";
+import { CommandError } from "../command.ts";
+import { renderTable } from "../table.ts";
+import { type Act, type ActGroup, type ActOptions, type Done, idOf, known, oneOf } from "./act.ts";
+import { jsonOf } from "./json-option.ts";
+import type { AdminStores } from "./stores.ts";
+
+const OF_PROJECT = ["!--project <id>", "of which project"] as const;
+const RULE = "a JSON object as the API takes it, @file, or - for the standard input";
+
+type Body = Readonly<Record<string, unknown>>;
+
+const list: Act = {
+  usage: "list",
+  summary: "the rules of a project, in their order",
+  options: [OF_PROJECT],
+  example: "rule list --project prj_1",
+  async run(stores, options) {
+    const facts = await shownRules(stores, projectOf(options));
+    return { facts, text: textOf(facts.rules) };
+  },
+};
+
+const add: Act = {
+  usage: "add",
+  summary: "add one, at the end or at a place; the first one takes the place of the default rule",
+  options: [OF_PROJECT, ["!--rule <json>", RULE], ["--at <place>", "from 1; without it at the end"]],
+  example: `rule add --project prj_1 --rule '{"name": "Production", "match": {"select": {"tags": ["prod"]}}}'`,
+  run: (stores, options) =>
+    changed(stores, options, (rules) => {
+      const rule = { ...jsonOf(options.rule, "--rule"), id: null };
+      return rules.toSpliced(options.at === undefined ? rules.length : placeOf(options.at, "--at") - 1, 0, rule);
+    }),
+};
+
+const change: Act = {
+  usage: "change <rule>",
+  summary: "set members of one; the others stay",
+  options: [OF_PROJECT, ["!--rule <json>", RULE]],
+  example: `rule change 3 --project prj_1 --rule '{"delay_s": 120}'`,
+  run: (stores, options, [text]) =>
+    changed(stores, options, (rules) => {
+      const at = indexOf(rules, text);
+      const { id } = rules[at] ?? {};
+      return rules.with(at, { ...rules[at], ...jsonOf(options.rule, "--rule"), id });
+    }),
+};
+
+const move: Act = {
+  usage: "move <rule>",
+  summary: "put one to another place: the first that matches counts",
+  options: [OF_PROJECT, ["!--to <place>", "from 1"]],
+  example: "rule move 3 --project prj_1 --to 1",
+  run: (stores, options, [text]) =>
+    changed(stores, options, (rules) => {
+      const at = indexOf(rules, text);
+      const moved = rules.slice(at, at + 1);
+      return rules.toSpliced(at, 1).toSpliced(placeOf(options.to, "--to") - 1, 0, ...moved);
+    }),
+};
+
+const remove: Act = {
+  usage: "rm <rule>",
+  summary: "remove one; it still tells the end of what it told",
+  options: [OF_PROJECT],
+  example: "rule rm 3 --project prj_1",
+  run: (stores, options, [text]) => changed(stores, options, (rules) => rules.toSpliced(indexOf(rules, text), 1)),
+};
+
+const preview: Act = {
+  usage: "preview",
+  summary: "who would hear of an event of a monitor, and why the others would not",
+  options: [
+    OF_PROJECT,
+    ["!--server <id>", "the monitor"],
+    ["--event <event>", `one of ${ALERT_EVENTS.join(", ")}; down without it`],
+  ],
+  example: "rule preview --project prj_1 --server srv_12 --event certificate",
+  async run({ controlPlane, nowMs }, options) {
+    const projectId = projectOf(options);
+    const id = idOf("server", options.server, "--server");
+    const event = oneOf(ALERT_EVENTS, options.event ?? "down", "--event");
+    const { alerts, channels } = controlPlane;
+    const monitor = known(await alerts.monitor(projectId, id), `monitor ${formatId("server", id)} in this project`);
+    const { hearing } = await import("../../api/rule-body.ts");
+    const { items: rules } = await alerts.rules(projectId);
+    const { items: quietHours } = await alerts.quietHours(projectId);
+    const there = { rules, quietHours, channels: await channels.list(projectId) };
+    const facts = hearing({ monitor, event, nowMs }, there);
+    const rows = facts.steps.map((step) => [
+      ...[step.rule.name, step.because, step.channels.map(({ name }) => name).join(", "), step.at],
+    ]);
+    const text = renderTable(["rule", "because", "channels", "at"], rows);
+    return { facts, text: facts.silent_because === null ? text : `${text}\n${facts.silent_because}` };
+  },
+};
+
+function projectOf(options: ActOptions): number {
+  return idOf("project", options.project, "--project");
+}
+
+async function shownRules({ controlPlane }: AdminStores, projectId: number) {
+  const { viewRules } = await import("../../api/rule-body.ts");
+  return viewRules(await controlPlane.alerts.rules(projectId));
+}
+
+function textOf(rules: Awaited<ReturnType<typeof shownRules>>["rules"]): string {
+  const head = ["id", "name", "about", "channels", "one message for", "after", "active"];
+  const rows = rules.map((rule) => [
+    rule.id === 0 ? "default" : String(rule.id),
+    rule.name,
+    rule.match.select === null ? "everything" : JSON.stringify(rule.match.select),
+    rule.channels === null ? "all" : rule.channels.join(" "),
+    rule.group_by,
+    `${Math.max(rule.delay_s, rule.wait_s)} s`,
+    rule.active ? "yes" : "no",
+  ]);
+  return renderTable(head, rows);
+}
+
+/** Reads the list, changes it, and writes it when no one else did meanwhile. */
+async function changed(
+  stores: AdminStores,
+  options: ActOptions,
+  act: (rules: readonly Body[]) => readonly Body[],
+): Promise<Done> {
+  const { alerts, channels } = stores.controlPlane;
+  const projectId = projectOf(options);
+  const { readRulesOrFault, viewRules } = await import("../../api/rule-body.ts");
+  const before = await shownRules(stores, projectId);
+  // The default rule is no row: a list of others takes its place.
+  const rules = act(before.rules.filter(({ id }) => id !== 0));
+  const there = {
+    channels: new Set((await channels.list(projectId)).map(({ id }) => id)),
+    quietHours: new Set((await alerts.quietHours(projectId)).items.map(({ id }) => id)),
+  };
+  const read = readRulesOrFault({ version: before.version, rules }, there);
+  if (typeof read === "string") throw new CommandError(read);
+  const written = await alerts.writeRules(projectId, read.version, read.items, stores.nowMs);
+  if (written === "moved") throw new CommandError("the rules were changed meanwhile: look at them, and try again");
+  if (written === "unknown") throw new CommandError(`there is no project ${formatId("project", projectId)}`);
+  const facts = viewRules(written);
+  return { facts, text: textOf(facts.rules) };
+}
+
+function indexOf(rules: readonly Body[], text: unknown): number {
+  const at = rules.findIndex(({ id }) => String(id) === text);
+  if (at < 0) throw new CommandError(`there is no rule ${text}: sonde admin rule list shows them`);
+  return at;
+}
+
+function placeOf(text: unknown, what: string): number {
+  const place = Number(text);
+  if (!Number.isSafeInteger(place) || place < 1) throw new CommandError(`${what} must be a place from 1 on`);
+  return place;
+}
+
+export const rule: ActGroup = {
+  name: "rule",
+  summary: "who is told of what, and how soon",
+  acts: [list, add, change, move, remove, preview],
+};
