@@ -129,7 +129,7 @@ describe("decide", () => {
     ]);
     group.change("a", { acknowledged: true });
     group.until(4_000_000 * S, 400_000 * S);
-    expect(group.said).toHaveLength(7);
+    expect(group.words.slice(7)).toEqual(["400000 acknowledged a"]);
   });
 
   it("escalates step by step to others, unless it is acknowledged", () => {
@@ -147,7 +147,20 @@ describe("decide", () => {
     expect(group.state.step).toBe(1);
     group.change("a", { acknowledged: true });
     group.until(10_000 * S, 1_000 * S);
-    expect(group.said).toHaveLength(2);
+    expect(group.words.slice(2)).toEqual(["1000 acknowledged a"]);
+  });
+
+  it("tells that a person has it in hand, once, and not what is over by then", () => {
+    const group = new Watched(rule({ waitS: 0 }));
+    for (const subject of ["a", "b", "c"]) group.join(member(subject, 0));
+    group.until(1 * S, 0);
+    group.change("a", { acknowledged: true });
+    group.change("b", { acknowledged: true, firing: false });
+    group.until(500 * S, 1 * S);
+    group.change("a", { firing: false });
+    group.change("c", { firing: false });
+    group.until(1_000 * S, 500 * S);
+    expect(group.words).toEqual(["0 opened a,b,c", "60 changed b,a", "500 recovered a,c"]);
   });
 
   it("holds what is in maintenance, and tells of it at its end", () => {
@@ -285,7 +298,8 @@ describe("whatever happens when", () => {
         }
         const states = new Map(group.state.members.map((one) => [one.subject, one]));
         for (const [subject, { toMs }] of lives)
-          if (toMs === null && states.has(subject)) expect(states.get(subject)?.told).toBe("firing");
+          if (toMs === null && states.has(subject))
+            expect(["firing", "acknowledged"]).toContain(states.get(subject)?.told);
       }),
       { numRuns: 200 },
     );
@@ -302,6 +316,8 @@ describe("whatever happens when", () => {
         const subjects = ends.flatMap(({ say }) => say.subjects);
         expect(new Set(subjects).size).toBe(subjects.length);
         if (!settings.recovered) expect(ends).toEqual([]);
+        const taken = group.said.filter(({ say }) => say.reason === "acknowledged").flatMap(({ say }) => say.subjects);
+        expect(new Set(taken).size).toBe(taken.length);
       }),
       { numRuns: 200 },
     );

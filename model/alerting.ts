@@ -9,8 +9,8 @@
 import type { AlertRule, AlertSeverity } from "./alerting-rule.ts";
 import { isLetThrough, type QuietHours, quietUntil } from "./quiet-hours.ts";
 
-/** no · held: in quiet hours · firing: that it began · ended: that it is over, or its notice */
-const TOLD = ["no", "held", "firing", "ended"] as const;
+/** no · held: in quiet hours · firing: that it began · acknowledged: that a person has it in hand · ended: that it is over, or its notice */
+const TOLD = ["no", "held", "firing", "acknowledged", "ended"] as const;
 export type Told = (typeof TOLD)[number];
 
 export interface GroupMember {
@@ -41,8 +41,16 @@ export interface GroupState {
   readonly members: readonly GroupMember[];
 }
 
-/** `changed`: some of it is over, the rest is not. */
-export type SayReason = "opened" | "raised" | "changed" | "reminder" | "recovered" | "notice" | "digest";
+/** `changed`: some of it is over, the rest is not; `acknowledged`: a person has it in hand, or some of it. */
+export type SayReason =
+  | "opened"
+  | "raised"
+  | "changed"
+  | "acknowledged"
+  | "reminder"
+  | "recovered"
+  | "notice"
+  | "digest";
 
 export interface Say {
   readonly reason: SayReason;
@@ -68,7 +76,7 @@ const LONGEST_REPEAT_MS = 24 * 3_600_000;
 /** More groups of one rule that are due for the first time in one turn become one. */
 const MOST_GROUPS_AT_ONCE = 10;
 
-type Act = "open" | "raise" | "recover" | "change" | "remind" | "escalate";
+type Act = "open" | "raise" | "recover" | "change" | "acknowledge" | "remind" | "escalate";
 
 interface Todo {
   readonly act: Act;
@@ -99,8 +107,11 @@ function todoOf(group: GroupState, rule: AlertRule): readonly Todo[] {
   if (passed.length > 0) todo.push({ act: "open", atMs: 0, members: passed });
   if (isNotice) return todo;
 
-  const standing = members.filter(({ firing, told }) => firing && told === "firing");
-  const ended = members.filter(({ firing, told }) => !firing && told === "firing");
+  const known = members.filter(({ told }) => told === "firing" || told === "acknowledged");
+  const standing = known.filter(({ firing }) => firing);
+  const ended = known.filter(({ firing }) => !firing);
+  const taken = standing.filter(({ acknowledged, told }) => acknowledged && told === "firing");
+  if (taken.length > 0) todo.push({ act: "acknowledge", atMs: next, members: taken });
   const worse = standing.filter(({ severity, toldSeverity }) => severity === "critical" && toldSeverity === "warning");
   for (const member of worse)
     todo.push({ act: "raise", atMs: Math.max(next, member.heldUntilMs ?? 0), members: [member] });
@@ -179,9 +190,10 @@ function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs:
   const of = (act: Act): readonly GroupMember[] =>
     due.filter((one) => one.act === act).flatMap(({ members }) => members);
   const [opened, raised, changed, recovered] = [of("open"), of("raise"), of("change"), of("recover")];
+  const taken = of("acknowledge");
   const acts = new Set(due.map(({ act }) => act));
   const onlyStep = acts.size === 1 && acts.has("escalate");
-  const said = new Set([...opened, ...raised, ...changed, ...recovered]);
+  const said = new Set([...opened, ...raised, ...changed, ...recovered, ...taken]);
   const members = group.members.map((member) => (said.has(member) ? toldOf(member, group.isNotice) : member));
   const hasNews = opened.length > 0 || raised.length > 0;
   const after: GroupState = {
@@ -205,8 +217,9 @@ function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs:
 }
 
 function toldOf(member: GroupMember, isNotice: boolean): GroupMember {
-  const told = member.firing && !isNotice ? "firing" : "ended";
-  return { ...member, firing: member.firing && !isNotice, told, toldSeverity: member.severity };
+  const stands = member.firing && !isNotice;
+  const told = stands ? (member.acknowledged ? "acknowledged" : "firing") : "ended";
+  return { ...member, firing: stands, told, toldSeverity: member.severity };
 }
 
 function reasonOf({ isNotice }: GroupState, acts: ReadonlySet<Act>, opened: readonly GroupMember[]): SayReason {
@@ -216,6 +229,7 @@ function reasonOf({ isNotice }: GroupState, acts: ReadonlySet<Act>, opened: read
   if (acts.has("recover")) return "recovered";
   if (acts.has("raise")) return "raised";
   if (acts.has("change")) return "changed";
+  if (acts.has("acknowledge") && !acts.has("remind")) return "acknowledged";
   return acts.has("escalate") && acts.size === 1 ? "opened" : "reminder";
 }
 

@@ -6,8 +6,8 @@ import { readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import type { ProjectCall, Route } from "../route.ts";
+import { parsed } from "../rule-body.ts";
 import * as schemas from "../schemas/index.ts";
-import { parsed } from "./alert-rules.ts";
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return ok(view(await api.controlPlane.alerts.quietHours(call.project.id)));

@@ -196,7 +196,7 @@ export const sentAlerts = z
     alerts: z.array(
       z.strictObject({
         channel: channelOf,
-        reason: z.enum(["opened", "raised", "changed", "reminder", "recovered", "notice", "digest"]),
+        reason: z.enum(["opened", "raised", "changed", "acknowledged", "reminder", "recovered", "notice", "digest"]),
         state: z.enum(NOTIFICATION_STATES),
         title: z.string().nullable().describe("As it was sent last"),
         attempts: z.array(

@@ -32,7 +32,7 @@ export function messageOf(begun: BegunNotification, { base, acknowledge, nowMs }
   const items = shown.slice(0, MOST_ITEMS).map((member) => itemOf(member, base, nowMs));
   const canAcknowledge = firing.some(({ incidentId, acknowledged }) => incidentId !== null && !acknowledged);
   return {
-    reason: reasonOf(begun, about, isOver),
+    reason: reasonOf(begun, about, firing, isOver),
     severity: severityOf(begun, about, firing),
     title: titleOf(begun, about, firing, nowMs),
     summary: summaryOf(begun, about, firing),
@@ -63,11 +63,18 @@ function nameOf({ name }: ToldMember): string {
   return tidy(name, LONGEST_NAME);
 }
 
-function reasonOf({ reason }: BegunNotification, about: readonly ToldMember[], isOver: boolean): MessageReason {
+function reasonOf(
+  { reason }: BegunNotification,
+  about: readonly ToldMember[],
+  firing: readonly ToldMember[],
+  isOver: boolean,
+): MessageReason {
   if (reason === "notice") return NOTICES[about[0]?.event ?? "partial"] ?? "partial";
   // Only what is over as a whole is said to be over: services close what they opened by it.
   if (reason === "recovered" && isOver) return "recovered";
   if (reason === "recovered" || reason === "changed") return "reminder";
+  // Services take what is acknowledged as a whole.
+  if (reason === "acknowledged") return firing.every(({ acknowledged }) => acknowledged) ? reason : "reminder";
   return reason;
 }
 
@@ -98,6 +105,7 @@ function titleOf(
 ): string {
   const { reason, isFold } = begun;
   if (reason === "digest") return digestTitle(begun, firing);
+  if (reason === "acknowledged" && firing.length > 0) return acknowledgedTitle(begun, about, firing);
   const [only] = about;
   if (only !== undefined && about.length === 1) return titleOfOne(only, reason, nowMs);
   const host = isFold ? null : sharedHost(about);
@@ -145,6 +153,20 @@ function digestTitle({ cameAndWent }: BegunNotification, firing: readonly ToldMe
   if (firing.length === 0) return `After quiet hours: ${passed === "" ? "everything works again" : passed}`;
   const what = firing.length === 1 ? nameOf(firing[0] as ToldMember) : `${firing.length} ${things(firing)}`;
   return `After quiet hours: ${what} ${stateWord(firing)}${passed === "" ? "" : `, ${passed}`}`;
+}
+
+/** "Berlin 3 is acknowledged", "de7.example: 4 of 6 tunnels acknowledged". */
+function acknowledgedTitle(
+  { isFold }: BegunNotification,
+  about: readonly ToldMember[],
+  firing: readonly ToldMember[],
+): string {
+  const taken = firing.filter(({ acknowledged }) => acknowledged);
+  const [only] = firing;
+  if (firing.length === 1 && only !== undefined) return `${nameOf(only)} is acknowledged`;
+  const host = isFold ? null : sharedHost(about);
+  const what = `${taken.length} of ${firing.length} ${things(firing)} acknowledged`;
+  return host === null ? what : `${host}: ${what}`;
 }
 
 const TUNNEL_NAME = "tunnels";

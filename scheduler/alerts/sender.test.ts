@@ -212,6 +212,32 @@ describe("AlertSender", () => {
     expect(title).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
 
+  it("tells the channels that a person has it in hand", async () => {
+    service.answers = TAKEN;
+    await service.channel("phone");
+    const { turn } = service.sender();
+    const ids = await service.monitors(2, () => "de7");
+    await service.down(ids);
+    await turn();
+    service.pass(2);
+    await turn();
+    const actor = { type: "system", id: null, name: "test", via: null, keyId: null } as never;
+    const acknowledge = async (incidentId: number): Promise<void> => {
+      await service.plane.incidents.acknowledgeAll(service.projectId, [incidentId], service.nowMs, actor, null);
+      service.pass(60);
+      await turn();
+    };
+    await acknowledge(1);
+    await acknowledge(2);
+    expect(service.attempts.map(({ message }) => `${message.reason}: ${message.title}`).slice(1)).toEqual([
+      "reminder: de7: 1 of 2 monitors acknowledged",
+      "acknowledged: de7: 2 of 2 monitors acknowledged",
+    ]);
+    service.pass(600);
+    await turn();
+    expect(service.attempts).toHaveLength(3);
+  });
+
   it("says it in the words of the rule", async () => {
     service.answers = TAKEN;
     await service.channel("phone");

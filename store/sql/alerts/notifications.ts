@@ -230,7 +230,7 @@ async function tellIncidents(
     .select("incident_id")
     .where("group_id", "=", row.group_id)
     .where("incident_id", "is not", null)
-    .where("told", "in", ["firing", "ended"])
+    .where("told", "in", ["firing", "acknowledged", "ended"])
     .limit(MOST_LOGS)
     .execute();
   const ids = members.flatMap(({ incident_id: id }) => (id === null ? [] : [id]));

@@ -228,7 +228,7 @@ export function toTold(row: PresentRow, madeAtMs: number): ToldMember {
     event: isDown ? "down" : row.event,
     severity: isDown ? "critical" : row.severity,
     firing: isFiring(row),
-    isTold: row.told === "firing" || row.told === "ended",
+    isTold: row.told !== "no" && row.told !== "held",
     isNew: row.said_at_ms === madeAtMs,
     acknowledged: isAcknowledged(row),
     name: row.monitor_name ?? row.name ?? row.subject,

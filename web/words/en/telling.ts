@@ -194,6 +194,7 @@ export const telling = {
   "sent.reason.opened": "began",
   "sent.reason.raised": "got worse",
   "sent.reason.changed": "changed",
+  "sent.reason.acknowledged": "acknowledged",
   "sent.reason.reminder": "reminder",
   "sent.reason.recovered": "over",
   "sent.reason.notice": "notice",

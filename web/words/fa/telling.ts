@@ -197,6 +197,7 @@ export const telling: WordsOf<typeof english> = {
   "sent.reason.opened": "آغاز شد",
   "sent.reason.raised": "بدتر شد",
   "sent.reason.changed": "تغییر کرد",
+  "sent.reason.acknowledged": "پذیرفته شد",
   "sent.reason.reminder": "یادآوری",
   "sent.reason.recovered": "پایان یافت",
   "sent.reason.notice": "اطلاع",

@@ -198,6 +198,7 @@ export const telling: WordsOf<typeof english> = {
   "sent.reason.opened": "началось",
   "sent.reason.raised": "ухудшилось",
   "sent.reason.changed": "изменилось",
+  "sent.reason.acknowledged": "взято в работу",
   "sent.reason.reminder": "напоминание",
   "sent.reason.recovered": "закончилось",
   "sent.reason.notice": "уведомление",

@@ -197,6 +197,7 @@ export const telling: WordsOf<typeof english> = {
   "sent.reason.opened": "开始",
   "sent.reason.raised": "加重",
   "sent.reason.changed": "有变化",
+  "sent.reason.acknowledged": "已确认",
   "sent.reason.reminder": "提醒",
   "sent.reason.recovered": "已恢复",
   "sent.reason.notice": "通知",
