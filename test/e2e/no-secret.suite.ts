@@ -20,6 +20,7 @@ const MARKS = {
   link: "m4rklink",
   hook: "m4rkhook",
   provider: "m4rkprovider",
+  channel: "m4rkchannel",
 } as const;
 type Mark = keyof typeof MARKS;
 const NAMES = Object.keys(MARKS) as Mark[];
@@ -35,6 +36,13 @@ export interface Stores {
   dump(): Promise<Readonly<Record<string, string>>>;
 }
 
+interface Asked {
+  readonly path: string;
+  readonly authorization: string;
+  /** Of a message to the channel; empty else. */
+  readonly body: string;
+}
+
 interface Ways {
   readonly [place: string]: string;
 }
@@ -47,7 +55,7 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
     let server: Server;
     let port = 0;
     let viewerKey = "";
-    const asked: { readonly path: string; readonly authorization: string }[] = [];
+    const asked: Asked[] = [];
 
     beforeAll(async () => {
       stores = await open();
@@ -87,6 +95,8 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       const at = `http://${MARKS.user}:${MARKS.password}@127.0.0.1:${port}`;
       const fast = { interval: 1, timeout: 10, maxretries: 1 };
       const rest = `?token=${MARKS.query}#${MARKS.fragment}`;
+      const settings = { server: `http://127.0.0.1:${port}`, topic: "alerts", token: MARKS.channel };
+      expect((await api.post("/channels", { kind: "ntfy", name: "Phone", settings })).status).toBe(200);
       const make = (body: object): Promise<string> => createMonitor(api, { ...fast, ...body });
       const up = await make({ type: "http", name: "Up", url: `${at}/up${rest}` });
       const down = await make({ type: "http", name: "Down", url: `${at}/down${rest}` });
@@ -112,7 +122,13 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       await api.put(`/servers/${up}`, { active: false });
       await eventually(async () => (asked.some(({ path }) => path.startsWith("/list/")) ? true : undefined));
       await receiver.waitFor(4);
+      await eventually(async () => (messages().length > 0 ? true : undefined));
     }
+
+    const messages = (): readonly Asked[] => asked.filter(({ body }) => body !== "");
+    /** What acknowledges without a sign-in. */
+    const links = (): readonly string[] =>
+      messages().flatMap(({ body }) => [...body.matchAll(/\/ack\/([\w.~-]{20,})/g)].map(([, token]) => token ?? ""));
 
     /** Every GET of the document, with every id there is. */
     async function walk(key: string): Promise<Ways> {
@@ -134,14 +150,11 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
         servers: await idsOf("/servers?family=all", "servers"),
         incidents: await idsOf("/incidents", "incidents"),
         subscriptions: await idsOf("/subscriptions", "subscriptions"),
+        channels: await idsOf("/channels", "channels"),
       };
       for (const [path, methods] of Object.entries(document.paths)) {
         if (!Object.hasOwn(methods, "get") || path.includes("token")) continue;
-        const kind = path.includes("incidents")
-          ? "incidents"
-          : path.includes("subscriptions")
-            ? "subscriptions"
-            : "servers";
+        const kind = Object.keys(ids).find((name) => path.includes(name)) ?? "servers";
         const paths = path.includes("{") ? (ids[kind] ?? []).map((id) => path.replace(/\{\w+\}/, id)) : [path];
         for (const one of paths) {
           const base = one.startsWith("/api/") ? one : `/api/v1${one}`;
@@ -180,15 +193,21 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
         ["admin", "webhook", "list", "--project", "prj_1", "--json"],
         ["admin", "webhook", "list", "--project", "prj_1"],
         ["admin", "webhook", "deliveries", "1", "--json"],
+        ["admin", "channel", "list", "--project", "prj_1", "--json"],
+        ["admin", "rule", "list", "--project", "prj_1", "--json"],
       ])
         ways[words.join(" ")] = await say(...words);
       return ways;
     }
 
-    const found = (ways: Ways): Record<string, Mark[]> =>
+    const marksOf = (text: string): readonly (Mark | "acknowledges")[] => [
+      ...NAMES.filter((mark) => text.includes(MARKS[mark])),
+      ...(links().some((token) => text.includes(token)) ? (["acknowledges"] as const) : []),
+    ];
+    const found = (ways: Ways): Record<string, readonly (Mark | "acknowledges")[]> =>
       Object.fromEntries(
         Object.entries(ways)
-          .map(([place, text]) => [place, NAMES.filter((mark) => text.includes(MARKS[mark]))] as const)
+          .map(([place, text]) => [place, marksOf(text)] as const)
           .filter(([, marks]) => marks.length > 0),
       );
 
@@ -199,6 +218,8 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       ).toContain(login);
       expect(asked.some(({ path }) => path === `/list/${MARKS.provider}?token=${MARKS.provider}`)).toBe(true);
       expect(asked.every(({ path }) => !path.includes(MARKS.fragment))).toBe(true);
+      expect(messages().every(({ authorization }) => authorization === `Bearer ${MARKS.channel}`)).toBe(true);
+      expect(links().length).toBeGreaterThan(0);
       expect(receiver.received.every(({ path }) => path === `/services/${MARKS.hook}?key=${MARKS.hook}`)).toBe(true);
     });
 
@@ -221,6 +242,10 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
     it("none is in what receivers get, but in the path that is their own", () => {
       const bodies = receiver.received.map(({ headers, body }) => JSON.stringify({ ...headers, body })).join("\n");
       expect(found({ bodies })).toEqual({});
+      const told = messages()
+        .map(({ body }) => body)
+        .join("\n");
+      expect(found({ told })).toEqual({ told: ["acknowledges"] });
     });
 
     it("none is printed by the command line", async () => {
@@ -253,18 +278,18 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
   });
 }
 
-function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  asked: { path: string; authorization: string }[],
-): void {
+function answer(request: IncomingMessage, response: ServerResponse, asked: Asked[]): void {
   const path = request.url ?? "/";
-  asked.push({ path, authorization: request.headers.authorization ?? "" });
-  if (path.startsWith("/away")) {
-    response
-      .writeHead(302, { location: `ftp://${MARKS.location}:${MARKS.location}@127.0.0.1/a?b=${MARKS.location}` })
-      .end();
-  } else response.writeHead(path.startsWith("/down") || path.startsWith("/list") ? 500 : 200).end("all is well");
+  const pieces: Buffer[] = [];
+  request.on("data", (piece: Buffer) => void pieces.push(piece));
+  request.on("end", () => {
+    const { authorization = "" } = request.headers;
+    asked.push({ path, authorization, body: Buffer.concat(pieces).toString() });
+    if (path.startsWith("/away")) {
+      const location = `ftp://${MARKS.location}:${MARKS.location}@127.0.0.1/a?b=${MARKS.location}`;
+      response.writeHead(302, { location }).end();
+    } else response.writeHead(path.startsWith("/down") || path.startsWith("/list") ? 500 : 200).end("all is well");
+  });
 }
 
 /** Bytes of every file, as Latin-1 text. */

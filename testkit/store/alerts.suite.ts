@@ -217,19 +217,19 @@ export function alertTests(currentGround: () => Ground): void {
       const { plane, projectId } = turns.ground;
       await turns.channel();
       await plane.alerts.writeRules(projectId, 0, [ruleOf({ groupBy: "subscription" })], NOW_MS);
-      const large = await imported(turns.ground, 700);
+      const large = await imported(turns.ground, 520);
       await turns.down(large);
       await turns.speakDying(NOW_MS);
-      expect(await turns.said(NOW_MS)).toEqual(["opened 700"]);
+      expect(await turns.said(NOW_MS)).toEqual(["opened 520"]);
       // More groups than are told one by one, one of them large.
-      const others = [...(await imported(turns.ground, 600))];
+      const others = [...(await imported(turns.ground, 505))];
       for (let i = 0; i < 20; i += 1) others.push(await make(turns.ground, { name: `m${i}` }));
       await turns.down(others, NOW_MS + S);
       await turns.speakDying(NOW_MS + 2 * S);
-      expect(await turns.said(NOW_MS + 2 * S)).toEqual(["opened 620"]);
+      expect(await turns.said(NOW_MS + 2 * S)).toEqual(["opened 525"]);
       await turns.up([...large, ...others], NOW_MS + 70 * S);
       await turns.speakDying(NOW_MS + 80 * S);
-      expect((await turns.said(NOW_MS + 80 * S)).toSorted()).toEqual(["recovered 620", "recovered 700"]);
+      expect((await turns.said(NOW_MS + 80 * S)).toSorted()).toEqual(["recovered 520", "recovered 525"]);
       expect(await turns.said(NOW_MS + 10_000 * S)).toEqual([]);
     });
 
