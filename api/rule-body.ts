@@ -34,7 +34,7 @@ export function parsed<Schema extends z.ZodType>(schema: Schema, body: JsonObjec
 }
 
 /** What a project has that rules name, by id. */
-export interface Nameable {
+interface Nameable {
   readonly channels: ReadonlySet<number>;
   readonly quietHours: ReadonlySet<number>;
 }
@@ -124,7 +124,7 @@ function viewRule(rule: AlertRule) {
   };
 }
 
-export interface Question {
+interface Question {
   readonly monitor: AlertMonitor;
   readonly event: AlertEvent;
   readonly nowMs: number;

@@ -23,7 +23,7 @@ export function faultOf(text: string): string | null {
   }
 }
 
-export interface Worded {
+interface Worded {
   readonly message: Message;
   /** Why the rule's words are not in it; null: they are, or it has none. */
   readonly fault: string | null;

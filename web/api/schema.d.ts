@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document be0d9232683085c0. Do not edit.
+// Made by `npm run web:types` of the API's document 9c2f75f8b580eacc. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -2403,6 +2403,16 @@ export interface components {
                      */
                     unless?: "acknowledged";
                 }[];
+                /**
+                 * @description Words of messages in Liquid, in place of ours; null: ours
+                 * @default null
+                 */
+                template?: {
+                    /** @default null */
+                    title?: string | null;
+                    /** @default null */
+                    summary?: string | null;
+                } | null;
             }[];
         };
         /**
@@ -2410,11 +2420,17 @@ export interface components {
          *       "server_id": "srv_12",
          *       "event": "down"
          *     }
+         * @example {
+         *       "incident_id": "inc_9"
+         *     }
          */
         AlertPreviewQuestion: {
-            /** @description A monitor, `srv_<n>` */
-            server_id: string;
+            /** @description A monitor, `srv_<n>`; or else an incident */
+            server_id?: string;
+            /** @description An incident, `inc_<n>`: its monitor, and what it is about */
+            incident_id?: string;
             /**
+             * @description Of the monitor
              * @default down
              * @enum {string}
              */
@@ -4269,6 +4285,10 @@ export interface components {
                     /** @constant */
                     unless: "acknowledged";
                 }[];
+                template: {
+                    title: string | null;
+                    summary: string | null;
+                } | null;
             }[];
             /**
              * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
@@ -4343,7 +4363,7 @@ export interface components {
                     name: string;
                 };
                 /** @enum {string} */
-                reason: "opened" | "raised" | "changed" | "reminder" | "recovered" | "notice" | "digest";
+                reason: "opened" | "raised" | "changed" | "acknowledged" | "reminder" | "recovered" | "notice" | "digest";
                 /** @enum {string} */
                 state: "pending" | "delivered" | "failed" | "overtaken" | "cancelled";
                 /** @description As it was sent last */
@@ -6684,7 +6704,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Ask who would hear of an event of a monitor */
+            /** @description Ask who would hear of an event of a monitor, or of an incident */
             200: {
                 headers: {
                     [name: string]: unknown;
