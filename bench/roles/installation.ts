@@ -105,6 +105,7 @@ function sumOf(uses: readonly TreeUse[]): TreeUse {
   return uses.reduce((all, one) => ({
     cpuS: all.cpuS + one.cpuS,
     residentMiB: all.residentMiB + one.residentMiB,
+    proportionalMiB: all.proportionalMiB + one.proportionalMiB,
     processes: all.processes + one.processes,
   }));
 }

@@ -36,6 +36,8 @@ export interface UptimeFigures {
   readonly checksPerCpuS: number;
   readonly cpuCores: number;
   readonly residentMiB: number;
+  /** At the end, shared pages counted once in all. */
+  readonly proportionalMiB: number;
   readonly latenessMs: { readonly p50: number; readonly p99: number; readonly max: number };
   readonly overheadMs: { readonly p50: number; readonly p99: number };
   readonly comparedResults: number;
@@ -162,7 +164,7 @@ async function evaluate(
 ): Promise<UptimeFigures> {
   const { intervalS, seconds } = options;
   // What was measured last is readable a batch and an insert later.
-  await pause(3);
+  await pause(6);
   const answers = answersByMonitor(await target.log(), ids.length);
   const comparisons: Comparison[] = [];
   const latenessMs: number[] = [];
@@ -192,6 +194,7 @@ async function evaluate(
     checksPerCpuS: Math.round(window.checks / cpuS),
     cpuCores: round(cpuS / elapsedS),
     residentMiB: Math.round(window.residentMiB),
+    proportionalMiB: Math.round(window.after.proportionalMiB),
     latenessMs: { p50: percentile(latenessMs, 0.5), p99: percentile(latenessMs, 0.99), max: percentile(latenessMs, 1) },
     overheadMs: { p50: round(percentile(overheadMs, 0.5)), p99: round(percentile(overheadMs, 0.99)) },
     comparedResults: sum((one) => one.results),
@@ -258,7 +261,9 @@ function print(options: UptimeBenchOptions, figures: UptimeFigures): void {
   console.log(
     `  never checked       ${figures.neverChecked}; turns skipped ${figures.skippedTurns}; silent monitors ${figures.silentMonitors}`,
   );
-  console.log(`  memory              ${figures.residentMiB} MiB at most, ClickHouse included`);
+  console.log(
+    `  memory              ${figures.residentMiB} MiB at most, ClickHouse included; at the end ${figures.proportionalMiB} MiB with shared pages counted once`,
+  );
 }
 
 function say(options: UptimeBenchOptions, line: string): void {

@@ -190,7 +190,7 @@ export class History {
       const asked = this.#recent.ofMonitor({ ...page, monitor: known, nowMs, details: false });
       if (!(asked instanceof Promise)) this.fromMemory += 1;
       const wanted = { ...page, projectId: known.projectId, monitorId: known.id, nowMs, details: false };
-      // Of later pages only the store can tell, and it has what was judged two seconds ago.
+      // Of later pages only the store can tell, and it has what was judged some seconds ago.
       if (page.offset > 0 && asked instanceof Promise) {
         await asked;
         await this.#store();

@@ -43,7 +43,7 @@ const WRITE_LIMIT_S = 25;
 const UPKEEP_LIMIT_S = 900;
 /** Statements that wait for a connection of one kind; more are refused at once. */
 const MAX_WAITING = 256;
-/** An insert of two seconds' rows takes 60 ms; one that takes longer waits for the disk, which a read may not need, ms. */
+/** An insert of some seconds' rows takes 60 ms; one that takes longer waits for the disk, which a read may not need, ms. */
 const READ_WAITS_MS = 200;
 const MAX_QUERY_BYTES = 4 * 1024 * 1024;
 
