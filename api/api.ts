@@ -11,6 +11,7 @@ import type { Warning } from "../store/sql/coordination/shards-port.ts";
 import type { Checks } from "../store/state/checks.ts";
 import type { State } from "../store/state/state.ts";
 import type { AuthCache } from "./auth-cache.ts";
+import type { LinkLists } from "./checks/link-lists.ts";
 import type { LiveHub } from "./live/hub.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
@@ -101,6 +102,7 @@ export interface ApiDependencies {
   readonly storeCondition: () => string | null;
   /** Sends a message, for tests of a channel: one attempt past the address guard. */
   readonly sendToChannel: SendToChannel;
+  readonly linkLists: LinkLists;
   /** Addresses of a name; rejects or stays empty when it has none. By default the system's resolver. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }

@@ -81,6 +81,7 @@ describe("the application", () => {
       regions: async () => [],
       storeCondition: () => null,
       sendToChannel: async () => ({ delivered: true, statusCode: 200, reference: null, sent: "", durationMs: 1 }),
+      linkLists: { read: async () => ({ fault: "" }), fetch: async () => ({ fault: "" }) },
       plans,
       authCache,
       monitorCache: createMonitorCache(authCache),

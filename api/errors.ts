@@ -44,6 +44,7 @@ const TABLE = {
   notePhaseInvalid: [400, "phase must be investigating, identified, monitoring or resolved."],
   notePublicInvalid: [400, "public must be true or false."],
   bulkTextInvalid: [400, "text must be share links, one a line."],
+  bulkTextOrUrl: [400, "Send text or url, not both."],
   bulkAtOnceInvalid: [400, "at_once must be a whole number from 1 to 64."],
   bulkTextTooMany: [400, "text has more than 10000 configurations: send fewer."],
   linksInvalid: [400, "only must be healthy or all, format plain or base64, limit a whole number from 1 to 10000."],

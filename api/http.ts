@@ -3,8 +3,11 @@ import type { MaybePromise } from "../model/maybe-promise.ts";
 
 /** A body longer than this is not kept: the longest config (102,400 bytes) with every byte escaped fits. */
 export const MAX_BODY_BYTES = 1_048_576;
-/** Bodies of documents, whose texts have up to 4 MiB: by the path of their route. */
-const LONGER_BODIES: ReadonlyMap<string, number> = new Map([["/api/v1/apply", 4_194_304]]);
+/** Documents, whose texts have up to 4 MiB, and lists of 10,000 links: by the path of their route. */
+const LONGER_BODIES: ReadonlyMap<string, number> = new Map([
+  ["/api/v1/apply", 4_194_304],
+  ["/api/v1/check/bulk", 2_097_152],
+]);
 
 /** @param path as sent, without the query */
 export function mostBodyBytes(path: string): number {

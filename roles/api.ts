@@ -15,6 +15,7 @@ import { channelSender } from "./channels.ts";
 import { checkSettings } from "./check-settings.ts";
 import { openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
+import { linkLists } from "./link-lists.ts";
 import {
   type Closers,
   closing,
@@ -78,6 +79,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
         results,
         sealing,
         sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
+        linkLists: linkLists(engineOptionsOf(config, own)),
         clock: { now: () => Date.now() },
         log,
         version: VERSION,

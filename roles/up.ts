@@ -26,6 +26,7 @@ import { channelSender } from "./channels.ts";
 import { checkSettings } from "./check-settings.ts";
 import { type CheckerLocations, openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
+import { linkLists } from "./link-lists.ts";
 import { claimFolder, joined, openSealingOf, startScheduling } from "./scheduling.ts";
 import {
   type Closers,
@@ -105,6 +106,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     results,
     sealing,
     sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
+    linkLists: linkLists(engineOptionsOf(config, own)),
     clock: { now: () => Date.now() },
     log,
     version: VERSION,

@@ -6,8 +6,9 @@ import { setImmediate, setTimeout } from "node:timers/promises";
 import type { Api } from "../api.ts";
 import { ApiError } from "../errors.ts";
 import type { StreamSink } from "../http.ts";
+import type { LinkList, NoLinkList } from "./link-lists.ts";
 import { type CheckOrder, type Engine, readCheck, TIMEOUT_S } from "./order.ts";
-import { runCheck } from "./run.ts";
+import { measure, viewResult } from "./run.ts";
 import { acceptTargets } from "./targets.ts";
 
 /** Of one request. */
@@ -35,32 +36,76 @@ export interface BulkList {
   readonly invalidCount: number;
 }
 
+/** @returns whether the text is a list of a format other than links, one a line: a client's YAML or JSON */
+export function isStructured(text: string): boolean {
+  return /^\s*[{[]/.test(text) || /^(?:proxies|Proxy):/m.test(text);
+}
+
 /** Reads share links, one a line; a list in base64 is opened. What is there twice is checked once. @returns undefined when it has too many */
 export async function readBulk(text: string, timeoutS: unknown, engine: Engine | null): Promise<BulkList | undefined> {
-  const lines = opened(text).split(/\r?\n/);
-  const items: BulkItem[] = [];
-  const invalid: { line: number; reason: string }[] = [];
-  const known = new Set<string>();
-  let invalidCount = 0;
-  for (const [index, raw] of lines.entries()) {
+  const reader = new BulkReader(timeoutS, engine);
+  for (const [index, raw] of opened(text).split(/\r?\n/).entries()) {
     if (index % SLICE === SLICE - 1) await setImmediate();
     const config = raw.trim();
     if (config === "" || config.startsWith("#")) continue;
-    const line = index + 1;
+    if (!reader.take(index + 1, config)) return undefined;
+  }
+  return reader.list();
+}
+
+/** @returns undefined when it has too many. @throws 422 when there is no list */
+export async function readListed(
+  listed: LinkList | NoLinkList,
+  timeoutS: unknown,
+  engine: Engine | null,
+): Promise<BulkList | undefined> {
+  if ("fault" in listed) throw new ApiError(422, `There is no list: ${listed.fault}`);
+  const reader = new BulkReader(timeoutS, engine);
+  for (const { at, reason } of listed.bad) reader.refuse(at, reason);
+  for (const [index, { at, link }] of listed.links.entries()) {
+    if (index % SLICE === SLICE - 1) await setImmediate();
+    if (!reader.take(at, link)) return undefined;
+  }
+  return reader.list(listed.badCount - listed.bad.length);
+}
+
+class BulkReader {
+  readonly #timeoutS: unknown;
+  readonly #engine: Engine | null;
+  readonly #items: BulkItem[] = [];
+  readonly #invalid: { line: number; reason: string }[] = [];
+  readonly #known = new Set<string>();
+  #invalidCount = 0;
+
+  constructor(timeoutS: unknown, engine: Engine | null) {
+    this.#timeoutS = timeoutS;
+    this.#engine = engine;
+  }
+
+  /** @returns false when there are too many */
+  take(line: number, config: string): boolean {
+    const fields = { config, timeout: this.#timeoutS, ...(this.#engine !== null && { engine: this.#engine }) };
     try {
-      const order = readCheck({ config, timeout: timeoutS, ...(engine !== null && { engine }) }, TIMEOUT_S, true);
+      const order = readCheck(fields, TIMEOUT_S, true);
       const identity = config.split("#", 1)[0] ?? config;
-      if (known.has(identity)) continue;
-      known.add(identity);
-      items.push({ line, tag: tagOf(config), order });
+      if (!this.#known.has(identity)) this.#items.push({ line, tag: tagOf(config), order });
+      this.#known.add(identity);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      invalidCount += 1;
-      if (invalid.length < MOST_INVALID) invalid.push({ line, reason: error.message });
+      this.refuse(line, error.message);
     }
-    if (items.length + invalidCount > MOST_CONFIGS) return undefined;
+    return this.#items.length + this.#invalidCount <= MOST_CONFIGS;
   }
-  return { items, invalid, invalidCount };
+
+  refuse(line: number, reason: string): void {
+    this.#invalidCount += 1;
+    if (this.#invalid.length < MOST_INVALID) this.#invalid.push({ line, reason });
+  }
+
+  /** @param untold how many more cannot be read, of which nothing else is known */
+  list(untold = 0): BulkList {
+    return { items: this.#items, invalid: this.#invalid, invalidCount: this.#invalidCount + untold };
+  }
 }
 
 /** Providers' lists are often base64 as a whole. */
@@ -138,24 +183,28 @@ export class BulkRun {
     const [endpoint] = order.tunnel.endpoints;
     const known = { line, tag, type: order.tunnel.protocol, server: endpoint?.host ?? "", port: endpoint?.port ?? 0 };
     try {
-      const answer = await this.#answer(order);
+      const result = await this.#measure(order);
+      const answer = viewResult(order, result, "api");
+      const success = answer.status === "healthy";
       return {
         ...known,
-        success: answer.status === "healthy",
+        success,
         total_ms: answer.connection_time_ms ?? answer.latency_ms,
         error: answer.error_message ?? "",
         error_category: answer.error_category ?? "",
+        public_ip: success ? (answer.assigned_ip ?? "") : "",
+        country: success ? (result.tunnel?.exitCountry ?? "") : "",
         engine_used: answer.engine_used ?? "",
       };
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const category = error.status >= 500 ? "checker_error" : "config_error";
-      const unknown = { success: false, total_ms: null, engine_used: "" };
+      const unknown = { success: false, total_ms: null, public_ip: "", country: "", engine_used: "" };
       return { ...known, ...unknown, error: error.message, error_category: category };
     }
   }
 
-  async #answer(order: CheckOrder) {
+  async #measure(order: CheckOrder) {
     const { location, organizationId } = this.#terms;
     const { counters } = this.#api.state;
     if (!(await counters.takeFrom(`bulk ${organizationId}`, MOST_A_DAY, DAY_MS, this.#api.clock.now())))
@@ -163,7 +212,7 @@ export class BulkRun {
     await acceptTargets(this.#api.targets, order);
     for (let tries = 1; ; tries++) {
       try {
-        return await runCheck(this.#api, order, { checkClass: "api", location, organizationId });
+        return await measure(this.#api, order, { checkClass: "api", location, organizationId });
       } catch (error) {
         const isBusy = error instanceof ApiError && error.status === 503;
         if (!isBusy || tries >= BUSY_TRIES || this.#isStopped) throw error;

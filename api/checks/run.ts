@@ -14,23 +14,30 @@ import { hasChecker } from "../on-demand/region.ts";
 import { anonymousMessage } from "./anonymous.ts";
 import type { CheckOrder } from "./order.ts";
 
+export interface CheckTerms {
+  readonly checkClass: CheckClass;
+  readonly location: string;
+  readonly organizationId: number;
+}
+
 /** @throws 503 when no checker is there or has room, 502 when the one that took it went silent */
-export async function runCheck(
+export async function runCheck(api: Api, order: CheckOrder, terms: CheckTerms) {
+  return viewResult(order, await measure(api, order, terms), terms.checkClass);
+}
+
+/** @throws 503 when no checker is there or has room, 502 when the one that took it went silent */
+export async function measure(
   api: Api,
   order: CheckOrder,
-  {
-    checkClass,
-    location,
-    organizationId,
-  }: { readonly checkClass: CheckClass; readonly location: string; readonly organizationId: number },
-) {
+  { checkClass, location, organizationId }: CheckTerms,
+): Promise<OneOffResult> {
   const { tunnel, timeoutMs, engine } = order;
   if (!(await hasChecker(api, location))) throw refusal("noChecker", { headers: RETRY_SOON });
   const settings = { ...tunnel.fields, ...(engine !== null && { engine }) };
   const fingerprint = await fingerprintOf(api, tunnel.protocol, settings);
   const held = await api.controlPlane.quarantine.find(fingerprint, api.clock.now());
   if (held !== undefined) {
-    return viewResult(order, unrun(quarantineMessage(held.reason, held.untilMs), api.clock.now()), checkClass);
+    return unrun(quarantineMessage(held.reason, held.untilMs), api.clock.now());
   }
   const answer = await api.checks.ask(checkClass, location, {
     kind: tunnel.protocol,
@@ -46,7 +53,7 @@ export async function runCheck(
         const harm = { fingerprint, kind: tunnel.protocol, reason: answer.harm, monitorId: null, location };
         await keep(api, harm);
       }
-      return viewResult(order, answer.result, checkClass);
+      return answer.result;
     case "lost":
       throw refusal("checkerUnreachable");
     case "busy":
@@ -83,7 +90,7 @@ function unrun(message: string, nowMs: number): OneOffResult {
   };
 }
 
-function viewResult({ tunnel, isDetected }: CheckOrder, result: OneOffResult, checkClass: CheckClass) {
+export function viewResult({ tunnel, isDetected }: CheckOrder, result: OneOffResult, checkClass: CheckClass) {
   const { protocol } = tunnel;
   const { verdict, latencyMs, connectMs, peerAnswered, tunnel: facts } = result;
   // The connect time of a share link is not the whole attempt (docs/api-contract.md#checks-without-a-monitor).

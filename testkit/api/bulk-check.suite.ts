@@ -1,6 +1,7 @@
 /** Many configurations checked once: lines as they end, doubles once, no link in an answer, no further check once the reader is gone. */
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type ProviderServer, startProvider } from "../../engine/subscription/provider-server.suite.ts";
 import type { Checks } from "../../store/state/checks.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
@@ -9,20 +10,32 @@ export function bulkCheckSuite(server: "net" | "node"): void {
     let world: World;
     let asked = 0;
     let answer: () => ReturnType<Checks["ask"]>;
+    let provider: ProviderServer;
     beforeAll(async () => {
+      provider = await startProvider();
       const ask: Checks["ask"] = () => {
         asked += 1;
         return answer();
       };
-      world = await openWorld(server, {}, {}, { checks: { ask, close: async () => {} } });
+      world = await openWorld(server, { allowNets: ["127.0.0.0/8"] }, {}, { checks: { ask, close: async () => {} } });
     });
-    afterAll(() => world.close());
+    afterAll(async () => {
+      await world.close();
+      await provider.close();
+    });
 
     const measured = async (verdict: "ok" | "timeout") => ({
       ...{ type: "measured" as const },
       result: {
         ...{ verdict, startedAtMs: world.clock.nowMs, latencyMs: verdict === "ok" ? 12 : null, connectMs: null },
         ...{ peerAnswered: verdict === "ok", message: verdict === "ok" ? null : "No answer" },
+        tunnel: {
+          connectionTimeMs: 31,
+          handshakeTimeMs: null,
+          assignedIp: "203.0.113.7",
+          engineUsed: "xray" as const,
+          exitCountry: "DE",
+        },
       },
     });
     const link = (host: string, name = host) => `trojan://s3cret@${host}.test-site.org:443#${name}`;
@@ -48,8 +61,19 @@ export function bulkCheckSuite(server: "net" | "node"): void {
         server: "a.test-site.org",
         port: 443,
         success: true,
+        total_ms: 31,
+        public_ip: "203.0.113.7",
+        country: "DE",
+        engine_used: "xray",
       });
-      expect(two).toMatchObject({ line: 4, success: false, error: "No answer", error_category: expect.any(String) });
+      expect(two).toMatchObject({
+        line: 4,
+        success: false,
+        public_ip: "",
+        country: "",
+        error: "No answer",
+        error_category: expect.any(String),
+      });
       expect(last).toEqual({ done: true, healthy: 1, down: 1, ms: expect.any(Number) });
       expect([asked, sent.includes("s3cret")]).toEqual([2, false]);
     });
@@ -67,6 +91,46 @@ export function bulkCheckSuite(server: "net" | "node"): void {
           .sort(),
       ).toEqual(["1 true", "2 false"]);
       expect(asked).toBe(1);
+    });
+
+    it("take the list behind a subscription's address, or a client's own format, and no link comes back", async () => {
+      asked = 0;
+      answer = () => measured("ok");
+      provider.answer("/list", `${link("a")}\nnonsense://x\n${link("b")}`);
+      const { status, text } = await send({ url: provider.url("/list?token=t0ken") });
+      const [head, ...rows] = linesOf(text);
+      expect([status, head, rows.length]).toEqual([200, { total: 2, invalid_count: 1, invalid: [] }, 3]);
+      expect(
+        rows
+          .slice(0, 2)
+          .map((row) => `${row.line} ${row.server}`)
+          .sort(),
+      ).toEqual(["1 a.test-site.org", "2 b.test-site.org"]);
+      const clash = `proxies:\n  - {name: C, type: trojan, server: c.test-site.org, port: 443, password: s3cret}\n`;
+      const [, row] = linesOf((await send({ text: clash })).text);
+      expect(row).toMatchObject({ line: 1, tag: "C", type: "trojan", success: true });
+      expect([asked, text.includes("s3cret"), world.log.join().includes("t0ken")]).toEqual([3, false, false]);
+    });
+
+    it("are not begun when the address yields no list, is inside, or too many were fetched", async () => {
+      provider.answer("/page", "<html></html>");
+      const faultOf = async (body: unknown) => {
+        const { status, body: said } = await send(body);
+        return `${status} ${said.message}`;
+      };
+      expect(await faultOf({ url: provider.url("/page") })).toBe(
+        "422 There is no list: The answer is a web page, not a list.",
+      );
+      expect(await faultOf({ url: provider.url("/gone") })).toBe(
+        "422 There is no list: The provider answered with HTTP 404.",
+      );
+      expect(await faultOf({ url: "http://10.0.0.7/list" })).toMatch(/^400 url must reach a public address: /);
+      expect(await faultOf({ text: "{" })).toMatch(/^422 There is no list: /);
+      expect(provider.asked("/page").length).toBe(3);
+      let said = "";
+      for (let tries = 0; tries < 60 && !said.startsWith("429"); tries++)
+        said = await faultOf({ url: provider.url("/gone") });
+      expect(said).toBe("429 This workspace has fetched 60 lists in this hour.");
     });
 
     it("stop when the reader goes", async () => {
@@ -100,6 +164,8 @@ export function bulkCheckSuite(server: "net" | "node"): void {
 
     it.each([
       [{}, "text must be share links, one a line."],
+      [{ text: "x", url: "https://x.test-site.org/" }, "Send text or url, not both."],
+      [{ url: "ftp://x.test-site.org/" }, "Missing or invalid url"],
       [{ text: "x", at_once: 65 }, "at_once must be a whole number from 1 to 64."],
       [{ text: "x", engine: "v2" }, "engine must be xray or singbox."],
       [{ text: "x\n".repeat(10_001) }, "text has more than 10000 configurations: send fewer."],

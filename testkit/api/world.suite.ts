@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { ApiConfig, ApiDependencies } from "../../api/api.ts";
 import { type RunningApi, type StartOptions, startApi } from "../../api/start.ts";
 import { overridePlans } from "../../model/plan.ts";
+import { linkLists } from "../../roles/link-lists.ts";
 import { createSendToChannel } from "../../scheduler/alerts/channels/send.ts";
 import { SYSTEM_CLOCKS } from "../../scheduler/clock.ts";
 import { hashKey } from "../../store/key-text.ts";
@@ -135,6 +136,7 @@ export async function openWorld(
       version: "0.1.0",
       clocks: SYSTEM_CLOCKS,
     }),
+    linkLists: linkLists({ ...PROBERS, allowNets: ["127.0.0.0/8"] }),
     resolve: async (name) => (name === "inside.test-site.org" ? ["10.0.0.7"] : []),
     ...more,
   };
