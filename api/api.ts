@@ -79,6 +79,26 @@ export interface RegionState {
   /** `any` or a lowercase two-letter country. */
   readonly code: string;
   readonly healthyCheckers: number;
+  /** Absent: what is known is how many there are. */
+  readonly machines?: readonly CheckerMachine[];
+}
+
+/** A process that checks from a location, as its operator sees it. */
+export interface CheckerMachine {
+  readonly name: string;
+  readonly version: string;
+  /** Gets runs: it reports, its clock is right, it is not leaving. */
+  readonly isHealthy: boolean;
+  /** Trusts its own measurements. */
+  readonly isFit: boolean;
+  /** Why not; empty when fit. */
+  readonly reasons: readonly string[];
+  /** Its clock minus the queue's, ms. */
+  readonly clockOffsetMs: number;
+  readonly running: number;
+  readonly room: number;
+  /** Unix ms by the queue's clock. */
+  readonly seenAtMs: number;
 }
 
 export interface ApiDependencies {

@@ -103,9 +103,22 @@ function countRefusals(registry: Registry, log: Logger): Refusals["add"] {
 }
 
 function regionsOf(keys: LocationKeys, checkers: CheckerWatch): readonly RegionState[] {
-  const healthy = checkers.healthy();
+  const healthy = new Set(checkers.healthy());
+  const known = checkers.known();
   return [...new Set([ANY_LOCATION, ...keys.codes()])].map((code) => ({
     code,
-    healthyCheckers: healthy.filter(({ location }) => location === code).length,
+    healthyCheckers: [...healthy].filter(({ location }) => location === code).length,
+    machines: known
+      .filter(({ location }) => location === code)
+      .map((one) => ({
+        ...{
+          name: one.name,
+          version: one.version,
+          isHealthy: healthy.has(one),
+          isFit: one.isFit,
+          reasons: one.reasons,
+        },
+        ...{ clockOffsetMs: one.clockOffsetMs, running: one.inFlight, room: one.room, seenAtMs: one.atMs },
+      })),
   }));
 }

@@ -1,6 +1,6 @@
 /** The service for its operator: who schedules, who checks, what waits. Metrics say the same in numbers over time (operator.ts). */
 import { formatIso } from "../../model/time.ts";
-import type { Api } from "../api.ts";
+import type { Api, CheckerMachine } from "../api.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { reachedWorkspaces } from "../reach.ts";
@@ -39,9 +39,21 @@ async function show(api: Api, call: KeyCall): Promise<ApiResponse> {
     })),
     free_shards: shards.filter(({ holder }) => holder === null).length,
     skipped_turns: shards.reduce((sum, { skipped }) => sum + skipped, 0),
-    checkers: regions.map(({ code, healthyCheckers }) => ({ code, healthy_checkers: healthyCheckers })),
+    checkers: regions.map(({ code, healthyCheckers, machines = [] }) => ({
+      code,
+      healthy_checkers: healthyCheckers,
+      machines: machines.map(viewMachine),
+    })),
     waiting_deliveries: waiting,
   });
+}
+
+function viewMachine({ isHealthy, isFit, clockOffsetMs, seenAtMs, ...same }: CheckerMachine) {
+  return {
+    ...{ name: same.name, version: same.version, healthy: isHealthy, fit: isFit, reasons: same.reasons },
+    ...{ clock_offset_ms: Math.round(clockOffsetMs), running: same.running, room: same.room },
+    seen_at: formatIso(seenAtMs),
+  };
 }
 
 /** The first workspace is the operator's: the first start makes it. @throws 403 */

@@ -47,6 +47,8 @@ export function isHealthy(report: CheckerReport, nowMs: number): boolean {
 export interface CheckerWatch {
   /** The healthy checkers of the locations that were asked for. */
   healthy(): readonly CheckerReport[];
+  /** All that have reported within minutes, also those that get no runs: their clock is off, or they are leaving. */
+  known(): readonly CheckerReport[];
   /** Locations that had a healthy checker within the last minute. */
   staffed(): ReadonlySet<string>;
   /** Our wall clock minus Redis's, as far as it is known, ms. */

@@ -100,6 +100,7 @@ export async function watchRedisCheckers(
   const timer = setInterval(() => void turn(), LOOK_MS);
   return {
     healthy,
+    known: () => [...known.values()],
     staffed,
     clockOffsetMs: clock.offsetMs,
     async close() {

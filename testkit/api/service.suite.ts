@@ -5,7 +5,15 @@ import { openWorld } from "./world.suite.ts";
 export function serviceSuite(server: "net" | "node"): void {
   describe("the service", () => {
     it("is shown to owners of the first workspace: schedulers, locations, stores, without the words of faults", async () => {
-      const world = await openWorld(server);
+      const machine = {
+        ...{ name: "de-1", version: "0.1.0", isHealthy: true, isFit: false, reasons: ["no network"] },
+        ...{ clockOffsetMs: -3.4, running: 2, room: 64, seenAtMs: Date.UTC(2026, 10, 21, 6, 10) },
+      };
+      const regions = async () => [
+        { code: "de", healthyCheckers: 3, machines: [machine] },
+        { code: "any", healthyCheckers: 9 },
+      ];
+      const world = await openWorld(server, {}, {}, { regions });
       const report = { monitors: 3, running: 1, waiting: 2, silentMonitors: 0, skippedTurns: 4, spoolRows: 5 };
       await world.controlPlane.shards.beat("s1", "one", { ...report, trouble: null });
       await world.controlPlane.shards.take(0, "s1", 0);
@@ -18,7 +26,14 @@ export function serviceSuite(server: "net" | "node"): void {
         schedulers: [{ name: "one", shards: 1, monitors: 3, skipped_turns: 4, spool_rows: 5 }],
         waiting_deliveries: 0,
       });
-      expect(shown.body.checkers).toContainEqual({ code: "de", healthy_checkers: 3 });
+      const shownMachine = {
+        ...{ name: "de-1", version: "0.1.0", healthy: true, fit: false, reasons: ["no network"] },
+        ...{ clock_offset_ms: -3, running: 2, room: 64, seen_at: "2026-11-21T06:10:00.000Z" },
+      };
+      expect(shown.body.checkers).toEqual([
+        { code: "de", healthy_checkers: 3, machines: [shownMachine] },
+        { code: "any", healthy_checkers: 9, machines: [] },
+      ]);
       expect(shown.text).not.toContain("s3cret");
       const other = await world.controlPlane.accounts.createWorkspace({
         ...{ name: "Second", plan: "business", projectName: "P", nowMs: world.clock.nowMs },

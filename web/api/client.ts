@@ -75,7 +75,12 @@ export async function data<T>(answer: Promise<{ data?: T; error?: unknown; respo
   throw errorOf(response, error);
 }
 
-function errorOf(response: Response, body: unknown): ApiError {
+/** What each request of the page carries that is no GET. */
+export function pageHeaders(): Readonly<Record<string, string>> {
+  return { "X-Sonde-Page": "1", ...(projectId !== null && { "X-Project-Id": projectId }) };
+}
+
+export function errorOf(response: Response, body: unknown): ApiError {
   const {
     message,
     retry_after: retry,

@@ -1,88 +1,152 @@
-/** Checks a link, a configuration or a list once. Nothing is stored. */
-
+/** Checks a link, a configuration, a list or what is behind a subscription's address once, and shows each as its check ends. Nothing is stored. */
 import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
-import { Field } from "../parts/field.tsx";
+import { postForLines } from "../api/lines.ts";
+import { Field, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { Scroll } from "../parts/scroll.tsx";
-import { StatusWord } from "../parts/status.tsx";
-import { categoryWord } from "../parts/why.tsx";
-import { detect, detectLine } from "../state/detect.ts";
-import { say } from "../state/notices.ts";
-import { milliseconds } from "../words/times.ts";
+import { endOf, type Head, headOf, pastedLines, type Row, rowOf } from "../state/checked.ts";
+import { detect } from "../state/detect.ts";
 import { t } from "../words/words.ts";
+import { CheckResults } from "./check-results.tsx";
 
-type Result = Schemas["ConfigCheck"];
+/** Longer lists are for subscriptions; the API takes no more. */
+const MOST_CONFIGS = 10_000;
+const ENGINES = ["", "xray", "singbox"] as const;
+/** s. */
+const TIMEOUTS = ["10", "15", "30", "60"] as const;
+const AT_ONCE = 32;
+/** Rows that have come are shown together this often, ms: ten thousand one by one would be drawn ten thousand times. */
+const DRAW_MS = 250;
 
-interface Line {
-  readonly name: string;
-  readonly body: Schemas["CheckConfig"];
-  /** The link itself, for copying what works; null of a file. */
-  readonly link: string | null;
-  readonly result: Result | null;
-  readonly error: string | null;
+/** What is checked: one configuration by itself, or many. */
+export interface Asked {
+  /** A subscription's address; null: the text itself was sent. */
+  readonly url: string | null;
+  /** By the number of its line; empty where the page does not have the links. */
+  readonly links: readonly string[];
 }
 
-/** One request is one check of the day's quota: longer lists are for subscriptions. */
-const MOST_LINES = 100;
-const AT_ONCE = 4;
-const TIMEOUT_S = 30;
-
-/** @returns what of the text can be checked, and how many lines cannot */
-function linesOf(text: string): { readonly lines: readonly Line[]; readonly refused: number } {
-  const whole = detect(text);
-  const parts =
-    whole !== null
-      ? [whole]
-      : text
-          .split("\n")
-          .map((line) => line.trim())
-          .filter((line) => line !== "")
-          .map((line) => detectLine(line));
-  const tunnels = parts.filter((part) => part?.kind === "vpn").slice(0, MOST_LINES);
-  const lines = tunnels.map((part): Line => {
-    const { url, config, protocol } = part?.fields ?? {};
-    const link = typeof url === "string" ? url : null;
-    const body = {
-      config: String(url ?? config),
-      ...(link === null && protocol !== undefined && { protocol }),
-      timeout: TIMEOUT_S,
-    };
-    return { name: part?.name ?? "", body: body as Schemas["CheckConfig"], link, result: null, error: null };
-  });
-  return { lines, refused: parts.length - lines.length };
+export interface Progress {
+  readonly asked: Asked;
+  /** null before the first line of the answer. */
+  readonly head: Head | null;
+  readonly rows: readonly Row[];
+  readonly state: "running" | "done" | "stopped" | "broken";
 }
 
-/** The lines that are being checked, some at once, until they are done or stopped. */
-function useChecks() {
-  const lines = useSignal<readonly Line[]>([]);
-  const refused = useSignal(0);
-  const stop = useSignal<AbortController | null>(null);
-  const run = async (text: string) => {
-    const found = linesOf(text);
-    lines.value = found.lines;
-    refused.value = found.refused;
-    if (found.lines.length === 0) return;
+interface Options {
+  readonly engine: (typeof ENGINES)[number];
+  readonly timeout: (typeof TIMEOUTS)[number];
+}
+
+/** What runs, and what came of it so far. Leaving the screen ends it. */
+function useRun() {
+  const progress = useSignal<Progress | null>(null);
+  const error = useSignal<string | null>(null);
+  const flight = useRef<AbortController | null>(null);
+  useEffect(() => () => flight.current?.abort(), []);
+  const run = async (text: string, options: Options) => {
     const own = new AbortController();
-    stop.value = own;
-    let next = 0;
-    const lane = async () => {
-      while (!own.signal.aborted && next < found.lines.length) {
-        const index = next++;
-        const outcome = await checkOne(found.lines[index], own.signal);
-        lines.value = lines.value.map((line, at) => (at === index ? { ...line, ...outcome } : line));
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, lane));
-    stop.value = null;
+    flight.current = own;
+    error.value = null;
+    const gathered = new Gathered(askedOf(text), (now) => (progress.value = now));
+    try {
+      if (isOneFile(text)) await checkOne(text, options, own.signal, gathered);
+      else await checkMany(text, options, own.signal, gathered);
+      gathered.end("done");
+    } catch (reason) {
+      gathered.end(own.signal.aborted ? "stopped" : "broken");
+      if (!own.signal.aborted) error.value = messageOf(reason);
+    }
+    flight.current = null;
   };
-  return { lines, refused, stop, run };
+  return { progress, error, run, stop: () => flight.current?.abort() };
+}
+
+/** Collects what comes, and shows it from time to time. */
+class Gathered {
+  readonly #asked: Asked;
+  readonly #show: (progress: Progress) => void;
+  readonly #rows: Row[] = [];
+  #head: Head | null = null;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isWhole = true;
+
+  constructor(asked: Asked, show: (progress: Progress) => void) {
+    this.#asked = asked;
+    this.#show = show;
+    this.#draw("running");
+  }
+
+  readonly take = (value: unknown): void => {
+    const row = rowOf(value);
+    if (row !== null) this.#rows.push(row);
+    else {
+      this.#head = headOf(value) ?? this.#head;
+      this.#isWhole = endOf(value) ?? this.#isWhole;
+    }
+    this.#timer ??= setTimeout(() => this.#draw("running"), DRAW_MS);
+  };
+
+  end(state: "done" | "stopped" | "broken"): void {
+    clearTimeout(this.#timer);
+    this.#draw(state === "done" && !this.#isWhole ? "broken" : state);
+  }
+
+  #draw(state: Progress["state"]): void {
+    this.#timer = undefined;
+    this.#show({ asked: this.#asked, head: this.#head, rows: [...this.#rows], state });
+  }
+}
+
+/** A file of WireGuard or OpenVPN has many lines and is one configuration. */
+const isOneFile = (text: string): boolean => {
+  const found = detect(text);
+  return found?.kind === "vpn" && found.fields.config !== undefined;
+};
+
+function addressOf(text: string): string | null {
+  const found = detect(text);
+  return found?.kind === "http" && typeof found.fields.url === "string" ? found.fields.url : null;
+}
+
+function askedOf(text: string): Asked {
+  const url = addressOf(text);
+  return { url, links: url === null && !isOneFile(text) ? pastedLines(text) : [] };
+}
+
+const optionsOf = ({ engine, timeout }: Options) => ({ timeout: Number(timeout), ...(engine !== "" && { engine }) });
+
+async function checkMany(text: string, options: Options, signal: AbortSignal, { take }: Gathered): Promise<void> {
+  const url = addressOf(text);
+  const body: Schemas["CheckMany"] = {
+    ...(url === null ? { text } : { url }),
+    at_once: AT_ONCE,
+    ...optionsOf(options),
+  };
+  await postForLines("/check/bulk", body, signal, take);
+}
+
+async function checkOne(text: string, { timeout }: Options, signal: AbortSignal, { take }: Gathered): Promise<void> {
+  const found = detect(text);
+  take({ total: 1, invalid_count: 0, invalid: [] });
+  const { protocol, config } = found?.fields ?? {};
+  const body = { config, ...(protocol !== undefined && { protocol }), timeout: Number(timeout) };
+  const result = await data(client.POST("/check", { body: body as Schemas["CheckConfig"], signal }));
+  take({
+    ...{ line: 1, tag: found?.name ?? "", type: result.protocol, server: "", port: 0 },
+    ...{ success: result.status === "healthy", total_ms: result.connection_time_ms ?? result.latency_ms },
+    ...{ error: result.error_message ?? "", error_category: result.error_category ?? "" },
+    ...{ public_ip: result.assigned_ip ?? "", country: "", engine_used: result.engine_used ?? "" },
+  });
 }
 
 export function Check() {
   const text = useSignal("");
-  const { lines, refused, stop, run } = useChecks();
-  const done = lines.value.filter(({ result, error }) => result !== null || error !== null).length;
+  const options = useSignal<Options>({ engine: "", timeout: "15" });
+  const { progress, error, run, stop } = useRun();
+  const isRunning = progress.value?.state === "running";
   return (
     <div class="screen">
       <h1>{t("nav.check")}</h1>
@@ -90,10 +154,10 @@ export function Check() {
         class="card form"
         onSubmit={(event) => {
           event.preventDefault();
-          if (stop.value === null) void run(text.value);
+          if (!isRunning && text.value.trim() !== "") void run(text.value, options.value);
         }}
       >
-        <Field label={t("check.what")} hint={t("check.hint", { n: MOST_LINES })}>
+        <Field label={t("check.what")} hint={t("check.hint", { n: MOST_CONFIGS })}>
           {(attributes) => (
             <textarea
               dir="auto"
@@ -107,96 +171,44 @@ export function Check() {
             />
           )}
         </Field>
-        <div class="dialog-acts">
-          {stop.value !== null && (
-            <button type="button" class="button" onClick={() => stop.value?.abort()}>
+        <div class="check-acts">
+          <OptionFields value={options.value} onValue={(next) => (options.value = next)} />
+          <span class="grow" />
+          {isRunning && (
+            <button type="button" class="button" onClick={stop}>
               {t("check.stop")}
             </button>
           )}
-          <button type="submit" class="button primary" aria-disabled={stop.value !== null}>
+          <button type="submit" class="button primary" aria-disabled={isRunning}>
             <Icon name="zap" size={16} /> {t("check.act")}
           </button>
         </div>
+        {error.value !== null && (
+          <p class="form-error" role="alert" dir="auto">
+            {error.value}
+          </p>
+        )}
       </form>
-      {refused.value > 0 && <p class="hint">{t("check.refused", { n: refused.value })}</p>}
-      {lines.value.length > 0 && (
-        <>
-          <div class="progress-line">
-            <progress aria-label={t("check.progress")} max={lines.value.length} value={done} />
-            <span>{t("check.done", { n: done, total: lines.value.length })}</span>
-          </div>
-          <Results lines={lines.value} />
-        </>
-      )}
+      {progress.value !== null && <CheckResults progress={progress.value} />}
     </div>
   );
 }
 
-async function checkOne(line: Line | undefined, signal: AbortSignal): Promise<Pick<Line, "result" | "error">> {
-  if (line === undefined) return { result: null, error: null };
-  try {
-    return { result: await data(client.POST("/check", { body: line.body, signal })), error: null };
-  } catch (error) {
-    return { result: null, error: signal.aborted ? t("check.stopped") : messageOf(error) };
-  }
-}
-
-function Results({ lines }: { lines: readonly Line[] }) {
-  const working = lines.flatMap(({ result, link }) => (result?.status === "healthy" && link !== null ? [link] : []));
-  const copy = () =>
-    navigator.clipboard.writeText(working.join("\n")).then(
-      () => say(t("check.copied", { n: working.length })),
-      () => say(t("check.notCopied"), true),
-    );
+function OptionFields({ value, onValue }: { value: Options; onValue: (value: Options) => void }) {
   return (
-    <section class="card">
-      <header class="card-head">
-        <h2>{t("check.results")}</h2>
-        {working.length > 0 && (
-          <button type="button" class="button small" onClick={() => void copy()}>
-            <Icon name="copy" size={14} /> {t("check.copy", { n: working.length })}
-          </button>
-        )}
-      </header>
-      <Scroll label={t("check.results")}>
-        <table class="table" aria-label={t("check.results")}>
-          <thead>
-            <tr>
-              <th scope="col">{t("col.result")}</th>
-              <th scope="col">{t("col.name")}</th>
-              <th scope="col">{t("col.kind")}</th>
-              <th scope="col">{t("col.latency")}</th>
-              <th scope="col">{t("col.engine")}</th>
-              <th scope="col">{t("why.title")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {lines.map(({ name, result, error }, index) => (
-              <tr key={index}>
-                <td>
-                  {result !== null ? (
-                    <StatusWord status={result.status} />
-                  ) : error !== null ? (
-                    t("check.failed")
-                  ) : (
-                    t("check.running")
-                  )}
-                </td>
-                <td dir="auto">{name}</td>
-                <td>{result?.protocol ?? "–"}</td>
-                <td class="number">{milliseconds(result?.latency_ms)}</td>
-                <td>{result?.engine_used ?? "–"}</td>
-                <td title={result?.error_message ?? undefined}>
-                  {error ??
-                    (result?.error_category == null
-                      ? (result?.error_message ?? "")
-                      : categoryWord(result.error_category))}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
-    </section>
+    <>
+      <SelectField
+        label={t("check.engine")}
+        value={value.engine}
+        options={ENGINES.map((word) => [word, word === "" ? t("check.engineAny") : word] as const)}
+        onValue={(engine) => onValue({ ...value, engine })}
+      />
+      <SelectField
+        label={t("check.timeout")}
+        value={value.timeout}
+        options={TIMEOUTS.map((word) => [word, t("check.seconds", { n: Number(word) })] as const)}
+        onValue={(timeout) => onValue({ ...value, timeout })}
+      />
+    </>
   );
 }

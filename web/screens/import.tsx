@@ -1,44 +1,49 @@
-/** Things as code: what a document says becomes a plan, and the plan, once it has been read, is done. */
+/** Things as code: a document, or another program's files made into one, becomes a plan, and the plan, once it has been read, is done. */
 import { useSignal } from "@preact/signals";
 import { ApiError, client, data, messageOf, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
-import { Field, TextField } from "../parts/field.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { SelectField, TextField } from "../parts/field.tsx";
 import { say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
-import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
+import { countWords, DESTROYING, MOST_SHOWN, Outcome, type Plan } from "./import-plan.tsx";
+import { Converted, FilesField, type Sent, SOURCES, type Source, titleOf } from "./import-source.tsx";
 import { SettingsHead } from "./settings.tsx";
-
-type Plan = Schemas["DocumentPlan"];
-type Change = Plan["changes"][number];
-
-/** The API takes no more, bytes. */
-const MOST_BYTES = 1 << 20;
-
-/** A plan of thousands is read in the document. */
-const MOST_SHOWN = 300;
 
 interface Shown {
   readonly plan: Plan;
   readonly document: string;
 }
 
-/** What is written, and the plan of it; what is written anew has no plan yet. */
+/** What is written and chosen, and the plan of it; what is written anew has no plan yet. */
 function usePlan() {
-  const [text, name] = [useSignal(""), useSignal("")];
-  const prune = useSignal(false);
+  const source = useSignal<Source>("document");
+  const sent = useSignal<Sent>({ text: "", files: [] });
+  const name = useSignal("");
+  const flags = useSignal({ prune: false, adopt: true, asPort: false });
+  const converted = useSignal<Schemas["ConvertedImport"] | null>(null);
   const shown = useSignal<Shown | null>(null);
   const error = useSignal<string | null>(null);
   const busy = useSignal(false);
-  const asked = () => ({ ...(name.value !== "" && { name: name.value }), prune: prune.value });
+  const asked = () => {
+    const { prune, adopt } = flags.value;
+    return { ...(name.value !== "" && { name: name.value }), prune, adopt };
+  };
+  const documentOf = async (): Promise<string> => {
+    const from = source.value;
+    if (from === "document") return sent.value.text;
+    const { text, files } = sent.value;
+    const what = files.length > 1 ? { files: [...files] } : { text };
+    const body = { source: from, ...what, as_port: flags.value.asPort };
+    converted.value = await data(client.POST("/import/convert", { body }));
+    return converted.value.document;
+  };
   const preview = async () => {
     if (busy.value) return;
     busy.value = true;
-    error.value = null;
-    shown.value = null;
+    [error.value, shown.value, converted.value] = [null, null, null];
     try {
-      const document = text.value;
+      const document = await documentOf();
       const plan = await data(client.POST("/apply", { body: { ...asked(), document, dry_run: true } }));
       shown.value = { plan, document };
     } catch (reason) {
@@ -57,9 +62,9 @@ function usePlan() {
   };
   const write = (change: () => void) => {
     change();
-    shown.value = null;
+    [shown.value, converted.value] = [null, null];
   };
-  return { text, name, prune, shown, error, busy, preview, apply, write };
+  return { source, sent, name, flags, converted, shown, error, busy, preview, apply, write };
 }
 
 /** @returns what is wrong with the document, a line each, where the API says so */
@@ -74,7 +79,8 @@ function faultsOf(reason: unknown): readonly string[] {
 }
 
 export function Import() {
-  const { text, name, prune, shown, error, busy, preview, apply, write } = usePlan();
+  const plan = usePlan();
+  const { source, sent, name, shown, converted, error, busy, preview, apply, write } = plan;
   const asking = useSignal(false);
   return (
     <div class="screen narrow">
@@ -87,21 +93,20 @@ export function Import() {
           void preview();
         }}
       >
-        <Text value={text.value} onValue={(word) => write(() => (text.value = word))} />
+        <SelectField
+          label={t("import.source")}
+          value={source.value}
+          options={SOURCES.map((word) => [word, titleOf(word)] as const)}
+          onValue={(word) => write(() => (source.value = word))}
+        />
+        <FilesField source={source.value} sent={sent.value} onSent={(next) => write(() => (sent.value = next))} />
         <TextField
           label={`${t("import.name")} ${t("field.optional")}`}
           hint={t("import.nameHint")}
           value={name.value}
           onValue={(word) => write(() => (name.value = word))}
         />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={prune.value}
-            onChange={(event) => write(() => (prune.value = event.currentTarget.checked))}
-          />
-          {t("import.prune")}
-        </label>
+        <Flags plan={plan} />
         {error.value !== null && (
           <p class="form-error pre" role="alert" dir="auto">
             {error.value}
@@ -113,6 +118,7 @@ export function Import() {
           </button>
         </div>
       </form>
+      {converted.value !== null && <Converted converted={converted.value} />}
       {shown.value !== null && <Outcome plan={shown.value.plan} ask={() => (asking.value = true)} />}
       {asking.value && shown.value !== null && (
         <Confirm
@@ -129,119 +135,25 @@ export function Import() {
   );
 }
 
-function Text({ value, onValue }: { value: string; onValue: (text: string) => void }) {
-  const tooLong = useSignal(false);
-  const read = async (input: HTMLInputElement) => {
-    const file = input.files?.[0];
-    if (file === undefined) return;
-    tooLong.value = file.size > MOST_BYTES;
-    if (!tooLong.value) onValue(await file.text());
-    input.value = "";
-  };
+function Flags({ plan: { source, flags, write } }: { plan: ReturnType<typeof usePlan> }) {
+  const all = ["adopt", "prune", "asPort"] as const;
   return (
-    <>
-      <Field label={t("import.text")} error={tooLong.value ? t("import.tooLong") : null}>
-        {(attributes) => (
-          <textarea
-            dir="auto"
-            {...attributes}
-            class="paste"
-            rows={10}
-            required
-            spellcheck={false}
-            value={value}
-            onInput={(event) => onValue(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <label class="button file">
-        <Icon name="file-text" size={16} /> {t("import.file")}
-        <input type="file" class="sr-only" onChange={(event) => void read(event.currentTarget)} />
-      </label>
-    </>
-  );
-}
-
-const ACT_ICONS: Readonly<Record<Change["act"], string>> = {
-  create: "plus",
-  adopt: "link",
-  change: "pencil",
-  replace: "refresh-cw",
-  remove: "trash-2",
-  release: "info",
-};
-/** What was there before is gone after them. */
-const DESTROYING: ReadonlySet<string> = new Set(["replace", "remove"]);
-
-function countWords({ changes }: Plan): string {
-  const countOf = (...acts: readonly Change["act"][]) => changes.filter(({ act }) => acts.includes(act)).length;
-  return t("import.counts", {
-    created: countOf("create"),
-    updated: countOf("change", "adopt", "replace"),
-    deleted: countOf("remove"),
-  });
-}
-
-function Outcome({ plan, ask }: { plan: Plan; ask: () => void }) {
-  const { changes, refused } = plan;
-  return (
-    <section class="card" aria-labelledby="plan">
-      <header class="card-head">
-        <h2 id="plan">{t("import.plan")}</h2>
-        <span class="faint">{countWords(plan)}</span>
-      </header>
-      {changes.length === 0 && <p>{t("import.nothing")}</p>}
-      <ul class="lines" aria-label={t("import.plan")}>
-        {changes.slice(0, MOST_SHOWN).map(({ act, kind, key, name, fields, note }) => (
-          <li class="line" key={`${act} ${kind} ${key}`}>
-            <span class={DESTROYING.has(act) ? "s-down" : ""}>
-              <Icon name={ACT_ICONS[act]} size={16} />
-            </span>
-            <div class="line-text">
-              <span class="faint">{`${t(`import.act.${act}`)} · ${kind}`}</span> <b dir="auto">{name}</b>{" "}
-              {name !== key && <code>{key}</code>}
-              {fields.map((field) => (
-                <p class="faint" dir="auto" key={field.field}>
-                  {changeText(field)}
-                </p>
-              ))}
-              {note !== undefined && <p dir="auto">{note}</p>}
-            </div>
-          </li>
+    <div>
+      {all
+        .filter((flag) => flag !== "asPort" || source.value === "kuma")
+        .map((flag) => (
+          <label class="check" key={flag}>
+            <input
+              type="checkbox"
+              checked={flags.value[flag]}
+              onChange={(event) => {
+                const { checked } = event.currentTarget;
+                write(() => (flags.value = { ...flags.value, [flag]: checked }));
+              }}
+            />
+            {t(`import.${flag}`)}
+          </label>
         ))}
-      </ul>
-      {changes.length > MOST_SHOWN && <p class="hint">{t("import.more", { n: changes.length - MOST_SHOWN })}</p>}
-      {refused.length > 0 && (
-        <>
-          <h3>{t("import.refused", { n: refused.length })}</h3>
-          <ul class="plain-list">
-            {refused.slice(0, MOST_SHOWN).map(({ path, line, message }) => (
-              <li key={path} dir="auto">
-                <b>{line === null ? path : `${path} (${line})`}</b>: {message}
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      {changes.length > 0 && canEdit.value && (
-        <div class="dialog-acts">
-          <button type="button" class="button primary" onClick={ask}>
-            {t("import.apply")}
-          </button>
-        </div>
-      )}
-    </section>
+    </div>
   );
-}
-
-/** Values of a long text are in the document. */
-const MOST_VALUE = 60;
-
-function changeText({ field, from, to, secret }: Change["fields"][number]): string {
-  if (secret === true) return `${field}: ***`;
-  const text = (value: unknown) => {
-    const json = value === undefined ? "–" : JSON.stringify(value);
-    return json.length > MOST_VALUE ? `${json.slice(0, MOST_VALUE)}…` : json;
-  };
-  return from === undefined ? `${field}: ${text(to)}` : `${field}: ${text(from)} → ${text(to)}`;
 }

@@ -168,6 +168,18 @@ export const SCREENS: readonly Screen[] = [
     screen: { load: async () => (await import("./import.tsx")).Import },
   },
   {
+    pattern: "/webhooks",
+    title: "nav.webhooks",
+    group: "/settings",
+    screen: { load: async () => (await import("./webhooks.tsx")).Webhooks },
+  },
+  {
+    pattern: "/service",
+    title: "nav.service",
+    group: "/settings",
+    screen: { load: async () => (await import("./service.tsx")).Service },
+  },
+  {
     pattern: "/wall",
     title: "nav.wall",
     group: "/",

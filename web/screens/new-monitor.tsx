@@ -1,5 +1,6 @@
 /** One field first: what is pasted says the kind, the name and the fields; then it is tried, then saved. */
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -7,6 +8,7 @@ import { bodyOf, type FormValues, KIND_FIELDS, listOf } from "../parts/monitor-f
 import { COMMON, KindFields } from "../parts/monitor-form.tsx";
 import { StatusWord } from "../parts/status.tsx";
 import { detect, detectLine, detectList, NEW_KINDS, type NewKind } from "../state/detect.ts";
+import { takeOver } from "../state/hand-over.ts";
 import { say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
 import { go } from "../state/route.ts";
@@ -46,6 +48,10 @@ function useDraft() {
     const values = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
     form.value = { ...form.value, kind: found.kind, name: found.name, values };
   };
+  useEffect(() => {
+    const text = takeOver();
+    if (text !== "") read(text);
+  }, []);
   const run = async (what: "try" | "save", act: () => Promise<void>) => {
     if (busy.value !== null) return;
     busy.value = what;

@@ -9,6 +9,8 @@ const PLACES: readonly { readonly path: string; readonly title: Key; readonly te
   { path: "/workspace", title: "nav.workspace", text: "settings.workspace", icon: "users" },
   { path: "/import", title: "nav.import", text: "settings.import", icon: "database" },
   { path: "/audit", title: "nav.audit", text: "settings.audit", icon: "file-text" },
+  { path: "/webhooks", title: "nav.webhooks", text: "settings.webhooks", icon: "webhook" },
+  { path: "/service", title: "nav.service", text: "settings.service", icon: "activity" },
   { path: "/locations", title: "nav.locations", text: "settings.locations", icon: "map-pin" },
   { path: "/wall", title: "nav.wall", text: "settings.wall", icon: "grid-2x2" },
   { path: "/account", title: "account.title", text: "settings.account", icon: "circle-user" },

@@ -12,6 +12,7 @@ import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import type { ScreenProps } from "./screen.ts";
+import { Addresses, LogoField } from "./status-page-extras.tsx";
 import { type FilledGroup, Groups } from "./status-page-groups.tsx";
 import { PageUpdates } from "./status-page-updates.tsx";
 import { publicAddress } from "./status-pages.tsx";
@@ -19,6 +20,7 @@ import { publicAddress } from "./status-pages.tsx";
 export type Page = Schemas["StatusPage"];
 const ACCESS = ["public", "link", "password", "session"] as const;
 const THEMES = ["auto", "light", "dark"] as const;
+const FRAMES = ["none", "self", "*"] as const;
 
 export function StatusPage({ params: { id = "" } }: ScreenProps) {
   const page = useResource(
@@ -60,6 +62,8 @@ type Text =
   | "contact"
   | "access"
   | "password"
+  | "frame"
+  | "logo"
   | "css";
 type Flag = "listed" | "index" | "uptime" | "latency" | "certificate";
 
@@ -80,6 +84,8 @@ function useFilled(page: Page): Filled {
       contact: page.links.contact ?? "",
       access: page.access.type,
       password: "",
+      frame: page.frame,
+      logo: page.logo ?? "",
       css: page.css ?? "",
     }),
     flags: useSignal({
@@ -107,10 +113,13 @@ function useFilled(page: Page): Filled {
 function bodyOf({ texts, flags, groups }: Filled, page: Page): Schemas["UpdateStatusPage"] {
   const { title, slug, text, domains, timezone, language, theme, accent, days, home, contact, access, password, css } =
     texts.value;
+  const { logo, frame } = texts.value;
   const { listed, index, uptime, latency, certificate } = flags.value;
   const body = {
     ...{ title, slug, text, timezone, language, theme, accent, listed, index },
+    frame,
     css: css === "" ? null : css,
+    logo: logo === "" ? null : logo,
     days: Number(days),
     domains: listOf(domains),
     links: { home: home === "" ? null : home, contact: contact === "" ? null : contact },
@@ -178,12 +187,18 @@ function Editor({ page, changed }: { page: Page; changed: () => void }) {
       <Groups groups={filled.groups} />
       <Readers filled={filled} />
       <Looks filled={filled} />
+      <Addresses page={page} changed={changed} />
       {page.published && <PageUpdates id={String(page.id)} />}
     </form>
   );
 }
 
-type TextProps = { name: Exclude<Text, "theme" | "access">; filled: Filled; hint?: string; required?: boolean };
+type TextProps = {
+  name: Exclude<Text, "theme" | "access" | "frame" | "logo">;
+  filled: Filled;
+  hint?: string;
+  required?: boolean;
+};
 
 function Text({ name, filled: { texts }, hint, required = false }: TextProps) {
   return (
@@ -243,6 +258,12 @@ function Readers({ filled }: { filled: Filled }) {
         <Text name="home" filled={filled} />
         <Text name="contact" filled={filled} hint={t("page.contactHint")} />
       </div>
+      <SelectField
+        label={t("page.frame")}
+        value={texts.value.frame}
+        options={FRAMES.map((word) => [word, t(`page.frame.${word === "*" ? "all" : word}`)] as const)}
+        onValue={(frame) => (texts.value = { ...texts.value, frame })}
+      />
       <Checked name="listed" filled={filled} />
       <Checked name="index" filled={filled} />
     </section>
@@ -271,6 +292,7 @@ function Looks({ filled }: { filled: Filled }) {
             />
           )}
         </Field>
+        <LogoField value={texts.value.logo} onValue={(logo) => (texts.value = { ...texts.value, logo })} />
         <Text name="days" filled={filled} hint={t("page.daysHint")} />
         <Text name="timezone" filled={filled} />
         <Text name="language" filled={filled} hint={t("page.languageHint")} />

@@ -1,8 +1,9 @@
 /** Persian. Loaded when it is chosen. */
+import { keeping } from "./fa/keeping.ts";
 import { moving } from "./fa/moving.ts";
 import { setting } from "./fa/setting.ts";
 import { telling } from "./fa/telling.ts";
 import { watching } from "./fa/watching.ts";
 import type { Words } from "./text.ts";
 
-export const fa: Words = { ...watching, ...setting, ...telling, ...moving };
+export const fa: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving };

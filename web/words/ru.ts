@@ -1,8 +1,9 @@
 /** Russian. Loaded when it is chosen. */
+import { keeping } from "./ru/keeping.ts";
 import { moving } from "./ru/moving.ts";
 import { setting } from "./ru/setting.ts";
 import { telling } from "./ru/telling.ts";
 import { watching } from "./ru/watching.ts";
 import type { Words } from "./text.ts";
 
-export const ru: Words = { ...watching, ...setting, ...telling, ...moving };
+export const ru: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving };

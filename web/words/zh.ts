@@ -1,9 +1,10 @@
 /** Chinese, simplified. Loaded when it is chosen. */
 
 import type { Words } from "./text.ts";
+import { keeping } from "./zh/keeping.ts";
 import { moving } from "./zh/moving.ts";
 import { setting } from "./zh/setting.ts";
 import { telling } from "./zh/telling.ts";
 import { watching } from "./zh/watching.ts";
 
-export const zh: Words = { ...watching, ...setting, ...telling, ...moving };
+export const zh: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving };

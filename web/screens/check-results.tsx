@@ -1,0 +1,291 @@
+/** What came of many checks: counted, chosen, in order, and to take away. Rows fill while the checks run. */
+import { useSignal } from "@preact/signals";
+import { client, data } from "../api/client.ts";
+import { download } from "../parts/download.ts";
+import { Icon } from "../parts/icon.tsx";
+import { useMedia } from "../parts/media.ts";
+import { WindowedBody } from "../parts/rows.tsx";
+import { StatusMark } from "../parts/status.tsx";
+import { categoryWord } from "../parts/why.tsx";
+import {
+  CHOICES,
+  type Choice,
+  chosen,
+  csvOf,
+  type Head,
+  jsonOf,
+  type Order,
+  ordered,
+  type Row,
+} from "../state/checked.ts";
+import { handOver } from "../state/hand-over.ts";
+import { attempt, say } from "../state/notices.ts";
+import { go } from "../state/route.ts";
+import { canEdit } from "../state/session.ts";
+import { milliseconds } from "../words/times.ts";
+import { type Key, t } from "../words/words.ts";
+import type { Progress } from "./check.tsx";
+
+/** Height of a row, CSS px; web/look/screens.css has the same. */
+const ROW_PX = { wide: 37, phone: 65 } as const;
+
+interface Column {
+  readonly name: string;
+  readonly title: Key;
+  readonly order?: Order;
+  readonly cell: (row: Row) => unknown;
+}
+
+const COLUMNS: readonly Column[] = [
+  {
+    name: "status",
+    title: "col.result",
+    order: "works",
+    cell: ({ works }) => (
+      <span class={`status s-${works ? "healthy" : "down"}`}>
+        <StatusMark status={works ? "healthy" : "down"} />
+        <span>{t(works ? "check.works" : "check.fails")}</span>
+      </span>
+    ),
+  },
+  {
+    name: "name",
+    title: "col.name",
+    order: "name",
+    cell: ({ name, place }) => (
+      <>
+        <bdi class="cut" title={name}>
+          {name}
+        </bdi>
+        {place !== "" && (
+          <span class="faint cut" dir="ltr">
+            {place}
+          </span>
+        )}
+      </>
+    ),
+  },
+  { name: "kind", title: "col.kind", order: "protocol", cell: ({ protocol }) => protocol },
+  { name: "latency", title: "col.latency", order: "ms", cell: ({ ms }) => milliseconds(ms) },
+  {
+    name: "exit",
+    title: "check.exit",
+    order: "exit",
+    cell: ({ exitIp, country }) => (
+      <span dir="ltr" title={exitIp}>
+        {country !== "" && <span class="tag quiet">{country}</span>} {exitIp === "" && country === "" ? "–" : exitIp}
+      </span>
+    ),
+  },
+  { name: "engine", title: "col.engine", order: "engine", cell: ({ engine }) => (engine === "" ? "–" : engine) },
+  {
+    name: "why",
+    title: "why.title",
+    cell: ({ works, category, error }) =>
+      works ? "" : <span title={error}>{category === "" ? error : categoryWord(category)}</span>,
+  },
+];
+
+export function CheckResults({ progress }: { progress: Progress }) {
+  const { head, rows, state } = progress;
+  const works = rows.filter((row) => row.works).length;
+  return (
+    <>
+      <div class="progress-line">
+        {/* Before the first line the bar has no value: how many there are is not known. */}
+        <progress
+          aria-label={t("check.progress")}
+          {...(head !== null && { max: Math.max(head.total, 1), value: rows.length })}
+        />
+        <span role="status">
+          {head === null ? t("check.reading") : t("check.done", { n: rows.length, total: head.total })}
+          {state === "stopped" && ` · ${t("check.stopped")}`}
+          {state === "broken" && ` · ${t("check.broken")}`}
+        </span>
+        <span class="s-healthy">{t("check.working", { n: works })}</span>
+        <span class="s-down">{t("check.notWorking", { n: rows.length - works })}</span>
+      </div>
+      {head !== null && head.invalidCount > 0 && <Refused head={head} />}
+      {rows.length > 0 && <Results progress={progress} />}
+    </>
+  );
+}
+
+function Refused({ head: { invalid, invalidCount } }: { head: Head }) {
+  const untold = invalidCount - invalid.length;
+  return (
+    <details class="refused">
+      <summary>{t("check.refused", { n: invalidCount })}</summary>
+      <ul class="plain-list">
+        {invalid.map(({ line, reason }) => (
+          <li key={line}>
+            <b>{t("check.line", { n: line })}</b> <span dir="auto">{reason}</span>
+          </li>
+        ))}
+        {untold > 0 && <li class="faint">{t("import.more", { n: untold })}</li>}
+      </ul>
+    </details>
+  );
+}
+
+function Results({ progress }: { progress: Progress }) {
+  const choice = useSignal<Choice>("all");
+  const [protocol, find] = [useSignal(""), useSignal("")];
+  const order = useSignal<{ readonly by: Order; readonly descending: boolean }>({ by: "works", descending: false });
+  const isPhone = useMedia("(max-width: 700px)");
+  const { rows } = progress;
+  const shown = ordered(chosen(rows, choice.value, protocol.value, find.value), order.value.by, order.value.descending);
+  const protocols = [...new Set(rows.map((row) => row.protocol))].sort();
+  return (
+    <>
+      <div class="bar">
+        <Choices value={choice.value} onValue={(word) => (choice.value = word)} />
+        <select
+          aria-label={t("col.kind")}
+          value={protocol.value}
+          onChange={(event) => (protocol.value = event.currentTarget.value)}
+        >
+          <option value="">{t("check.anyProtocol")}</option>
+          {protocols.map((word) => (
+            <option key={word} value={word}>
+              {word}
+            </option>
+          ))}
+        </select>
+        <input
+          type="search"
+          dir="auto"
+          aria-label={t("check.find")}
+          placeholder={t("check.find")}
+          value={find.value}
+          onInput={(event) => (find.value = event.currentTarget.value)}
+        />
+        <Exports progress={progress} shown={shown} />
+      </div>
+      <table class="table monitors checked" aria-label={t("check.results")} aria-rowcount={shown.length + 1}>
+        <thead>
+          <tr>
+            {COLUMNS.map((column) => (
+              <Heading key={column.name} column={column} order={order.value} onOrder={(next) => (order.value = next)} />
+            ))}
+          </tr>
+        </thead>
+        <WindowedBody
+          items={shown}
+          rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide}
+          columns={COLUMNS.length}
+          row={(row, index) => (
+            <tr key={row.line} aria-rowindex={index + 2}>
+              {COLUMNS.map(({ name, cell }) => (
+                <td key={name} class={`c-${name}`}>
+                  {cell(row) as never}
+                </td>
+              ))}
+            </tr>
+          )}
+        />
+      </table>
+      {shown.length === 0 && <p class="hint">{t("check.none")}</p>}
+    </>
+  );
+}
+
+function Choices({ value, onValue }: { value: Choice; onValue: (word: Choice) => void }) {
+  return (
+    <select
+      aria-label={t("col.result")}
+      value={value}
+      onChange={(event) => onValue(event.currentTarget.value as Choice)}
+    >
+      {CHOICES.map((word) => (
+        <option key={word} value={word}>
+          {t(`check.choice.${word}`)}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Heading({
+  column: { name, title, order: by },
+  order,
+  onOrder,
+}: {
+  column: Column;
+  order: { readonly by: Order; readonly descending: boolean };
+  onOrder: (order: { by: Order; descending: boolean }) => void;
+}) {
+  const isOn = by === order.by;
+  return (
+    <th scope="col" class={`c-${name}`} aria-sort={isOn ? (order.descending ? "descending" : "ascending") : undefined}>
+      {by === undefined ? (
+        t(title)
+      ) : (
+        <button
+          type="button"
+          class={isOn ? "sort on" : "sort"}
+          onClick={() => onOrder({ by, descending: isOn && !order.descending })}
+        >
+          {t(title)}
+          <span aria-hidden="true">{isOn ? (order.descending ? "↓" : "↑") : ""}</span>
+        </button>
+      )}
+    </th>
+  );
+}
+
+/** Links are never in the API's answer: those that work are known here only where they were pasted. */
+function Exports({ progress: { asked, rows, state }, shown }: { progress: Progress; shown: readonly Row[] }) {
+  const working = rows.filter((row) => row.works);
+  const links = working.flatMap(({ line }) => asked.links[line - 1] ?? []).filter((link) => link.includes("://"));
+  const copy = () =>
+    navigator.clipboard.writeText(links.join("\n")).then(
+      () => say(t("check.copied", { n: links.length })),
+      () => say(t("check.notCopied"), true),
+    );
+  return (
+    <span class="exports">
+      {links.length > 0 && (
+        <button type="button" class="button small" onClick={() => void copy()}>
+          <Icon name="copy" size={14} /> {t("check.copy", { n: links.length })}
+        </button>
+      )}
+      {canEdit.value && state !== "running" && <Watch url={asked.url} links={links} />}
+      <button type="button" class="button small" onClick={() => download("checked.csv", "text/csv", csvOf(shown))}>
+        CSV
+      </button>
+      <button
+        type="button"
+        class="button small"
+        onClick={() => download("checked.json", "application/json", jsonOf(shown))}
+      >
+        JSON
+      </button>
+    </span>
+  );
+}
+
+/** From now on: an address as a subscription, links as monitors. */
+function Watch({ url, links }: { url: string | null; links: readonly string[] }) {
+  if (url === null) {
+    if (links.length === 0) return null;
+    const add = () => {
+      handOver(links.join("\n"));
+      go("/monitors/new");
+    };
+    return (
+      <button type="button" class="button small" onClick={add}>
+        <Icon name="plus" size={14} /> {t("check.watch")}
+      </button>
+    );
+  }
+  const subscribe = () =>
+    attempt(() => data(client.POST("/subscriptions", { body: { url } })), t("check.subscribed")).then(
+      (done) => done && go("/subscriptions"),
+    );
+  return (
+    <button type="button" class="button small" onClick={() => void subscribe()}>
+      <Icon name="plus" size={14} /> {t("check.subscribe")}
+    </button>
+  );
+}

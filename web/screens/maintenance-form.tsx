@@ -1,0 +1,249 @@
+/** A schedule of maintenance, new or changed. */
+import { type Signal, useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { SelectField, TextField } from "../parts/field.tsx";
+import { listOf } from "../parts/monitor-fields.ts";
+import { readSelector, SelectorField, subscriptions } from "../parts/selector-field.tsx";
+import { say } from "../state/notices.ts";
+import { serviceNow, shown } from "../state/project.ts";
+import { type ApiSelector, selectorText } from "../state/selector-text.ts";
+import { weekday } from "../words/times.ts";
+import { t } from "../words/words.ts";
+import type { Schedule } from "./maintenance-schedules.tsx";
+
+const HOUR_MS = 3_600_000;
+const REPEATS = ["once", "weekly", "cron"] as const;
+const DAYS = [1, 2, 3, 4, 5, 6, 7] as const;
+
+interface Form {
+  readonly title: string;
+  readonly repeat: (typeof REPEATS)[number];
+  /** As `<input type=datetime-local>` has them: the reader's own zone. */
+  readonly starts: string;
+  readonly ends: string;
+  readonly days: readonly number[];
+  /** `HH:MM` in the schedule's zone. */
+  readonly from: string;
+  readonly cron: string;
+  readonly minutes: string;
+  readonly timezone: string;
+  readonly tags: string;
+  /** Instead of tags: monitors, as a filter says them. */
+  readonly line: string;
+  readonly text: string;
+  readonly announce: boolean;
+}
+
+/** The reader's own zone, without seconds. */
+function localText(atMs: number): string {
+  const at = new Date(atMs);
+  return new Date(atMs - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
+
+function formOf(schedule: Schedule | null): Form {
+  const fresh: Form = {
+    ...{ title: "", repeat: "once", days: [...DAYS], from: "02:00", cron: "0 2 * * 2", minutes: "60" },
+    ...{ starts: localText(serviceNow()), ends: localText(serviceNow() + HOUR_MS), tags: "", line: "", text: "" },
+    ...{ timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, announce: false },
+  };
+  if (schedule === null) return fresh;
+  const { title, text, announce, timezone, schedule: turns } = schedule;
+  const select = schedule.select as ApiSelector;
+  const onlyTags = Object.keys(select).length === 1 ? select.any_tag : undefined;
+  return {
+    ...fresh,
+    ...{ title, text, announce, timezone, repeat: turns.type },
+    ...(onlyTags === undefined ? { line: selectorText(select, subscriptions()) } : { tags: onlyTags.join(", ") }),
+    ...(turns.type === "once"
+      ? { starts: localText(Date.parse(turns.starts_at)), ends: localText(Date.parse(turns.ends_at)) }
+      : { minutes: String(turns.minutes) }),
+    ...(turns.type === "weekly" && { days: turns.days, from: turns.from }),
+    ...(turns.type === "cron" && { cron: turns.cron }),
+  };
+}
+
+function turnsOf({ repeat, starts, ends, days, from, cron, minutes }: Form): Schemas["MaintenanceTurns"] {
+  if (repeat === "once")
+    return { type: "once", starts_at: new Date(starts).toISOString(), ends_at: new Date(ends).toISOString() };
+  return repeat === "weekly"
+    ? { type: "weekly", days: [...days], from, minutes: Number(minutes) }
+    : { type: "cron", cron, minutes: Number(minutes) };
+}
+
+/** @throws Error with the page's words when nothing is named */
+function selectOf({ tags, line }: Form): Readonly<Record<string, unknown>> {
+  const words = listOf(tags).map((tag) => tag.toLowerCase());
+  if (words.length > 0) return { any_tag: words };
+  if (line.trim() === "") throw new Error(t("maintenance.needsTag"));
+  return { ...readSelector(line) };
+}
+
+export function EditMaintenance({
+  schedule,
+  close,
+  changed,
+}: {
+  schedule: Schedule | null;
+  close: () => void;
+  changed: () => void;
+}) {
+  const form = useSignal(formOf(schedule));
+  const act = async () => {
+    const { title, text, timezone, announce } = form.value;
+    const body = { title, text, timezone, announce, select: selectOf(form.value), schedule: turnsOf(form.value) };
+    if (schedule === null)
+      await data(client.POST("/maintenances", { body: body as Schemas["CreateMaintenanceSchedule"] }));
+    else await data(client.PUT("/maintenances/{id}", { params: { path: { id: schedule.id } }, body }));
+    say(t("maintenance.saved", { name: title }));
+    changed();
+  };
+  const set = (change: Partial<Form>) => (form.value = { ...form.value, ...change });
+  const { title, repeat, text, announce } = form.value;
+  return (
+    <Confirm
+      title={t(schedule === null ? "maintenance.add" : "maintenance.edit")}
+      close={close}
+      confirm={t("act.save")}
+      act={act}
+    >
+      <TextField label={t("page.title")} required value={title} onValue={(word) => set({ title: word })} />
+      <SelectField
+        label={t("maintenance.repeat")}
+        value={repeat}
+        options={REPEATS.map((word) => [word, t(`maintenance.repeat.${word}`)] as const)}
+        onValue={(word) => set({ repeat: word })}
+      />
+      <Turns form={form} />
+      <Which form={form} />
+      <TextField
+        label={`${t("maintenance.text")} ${t("field.optional")}`}
+        value={text}
+        onValue={(word) => set({ text: word })}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={announce}
+          onChange={(event) => set({ announce: event.currentTarget.checked })}
+        />
+        {t("maintenance.announce")}
+      </label>
+    </Confirm>
+  );
+}
+
+function Turns({ form }: { form: Signal<Form> }) {
+  const { repeat, starts, ends, days, from, cron, minutes, timezone } = form.value;
+  const set = (change: Partial<Form>) => (form.value = { ...form.value, ...change });
+  const field = (name: "starts" | "ends", value: string) => (
+    <TextField
+      label={t(`maintenance.${name}`)}
+      type="datetime-local"
+      required
+      value={value}
+      onValue={(text) => set({ [name]: text })}
+    />
+  );
+  if (repeat === "once")
+    return (
+      <div class="pair">
+        {field("starts", starts)}
+        {field("ends", ends)}
+      </div>
+    );
+  return (
+    <>
+      {repeat === "weekly" && <Days days={days} onDays={(next) => set({ days: next })} />}
+      <div class="pair">
+        {repeat === "weekly" ? (
+          <TextField
+            label={t("maintenance.starts")}
+            type="time"
+            required
+            value={from}
+            onValue={(text) => set({ from: text })}
+          />
+        ) : (
+          <TextField
+            label={t("maintenance.cron")}
+            dir="ltr"
+            required
+            value={cron}
+            onValue={(text) => set({ cron: text })}
+          />
+        )}
+        <TextField
+          label={t("maintenance.minutes")}
+          type="number"
+          min={1}
+          required
+          value={minutes}
+          onValue={(text) => set({ minutes: text })}
+        />
+      </div>
+      <TextField
+        label={t("quiet.zone")}
+        list="zones"
+        required
+        value={timezone}
+        onValue={(text) => set({ timezone: text })}
+      />
+      <datalist id="zones">
+        {Intl.supportedValuesOf("timeZone").map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+function Days({ days, onDays }: { days: readonly number[]; onDays: (days: readonly number[]) => void }) {
+  return (
+    <fieldset class="checks">
+      <legend>{t("maintenance.days")}</legend>
+      <div class="week">
+        {DAYS.map((day) => (
+          <label class="check" key={day}>
+            <input
+              type="checkbox"
+              checked={days.includes(day)}
+              onChange={(event) => {
+                const { checked } = event.currentTarget;
+                onDays(DAYS.filter((one) => (one === day ? checked : days.includes(one))));
+              }}
+            />
+            {weekday(day)}
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
+function Which({ form }: { form: Signal<Form> }) {
+  const { tags, line } = form.value;
+  return (
+    <>
+      <TextField
+        label={t("field.tags")}
+        hint={t("maintenance.tagsHint")}
+        list="tags"
+        value={tags}
+        onValue={(text) => (form.value = { ...form.value, tags: text })}
+      />
+      <datalist id="tags">
+        {(shown.value?.columns.tags ?? []).map((one) => (
+          <option key={one} value={one} />
+        ))}
+      </datalist>
+      {tags.trim() === "" && (
+        <SelectorField
+          label={t("maintenance.monitors")}
+          value={line}
+          onValue={(text) => (form.value = { ...form.value, line: text })}
+        />
+      )}
+    </>
+  );
+}

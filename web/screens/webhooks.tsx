@@ -1,0 +1,260 @@
+/** Webhooks: programs that are told what happens. A new one's secret is shown once. */
+import { useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
+import { Confirm, Dialog } from "../parts/dialog.tsx";
+
+import { Icon } from "../parts/icon.tsx";
+import { Empty, Show } from "../parts/states.tsx";
+import { Ago, Moment } from "../parts/time.tsx";
+import { attempt, say } from "../state/notices.ts";
+import { canEdit } from "../state/session.ts";
+import { t } from "../words/words.ts";
+import { SettingsHead } from "./settings.tsx";
+import { EditWebhook } from "./webhook-form.tsx";
+
+type Webhook = Schemas["Webhook"];
+type Delivery = Schemas["WebhookDeliveryList"]["deliveries"][number];
+
+const RELOAD_MS = 20_000;
+const MOST_DELIVERIES = 50;
+
+export function Webhooks() {
+  const editing = useSignal<Webhook | "new" | null>(null);
+  const deleting = useSignal<Webhook | null>(null);
+  const secret = useSignal<string | null>(null);
+  const list = useResource((signal) => data(client.GET("/webhooks", { signal })), "webhooks", RELOAD_MS);
+  const add = canEdit.value && (
+    <button type="button" class="button primary" onClick={() => (editing.value = "new")}>
+      <Icon name="plus" size={16} /> {t("webhook.add")}
+    </button>
+  );
+  const acts = {
+    changed: list.reload,
+    edit: (webhook: Webhook) => (editing.value = webhook),
+    remove: (webhook: Webhook) => (deleting.value = webhook),
+    shown: (text: string) => (secret.value = text),
+  };
+  return (
+    <div class="screen narrow">
+      <SettingsHead title="nav.webhooks">{add}</SettingsHead>
+      <p class="hint">{t("webhook.hint")}</p>
+      <Show resource={list} rows={4}>
+        {({ webhooks }) =>
+          webhooks.length === 0 ? (
+            <Empty icon="webhook" title={t("webhook.empty")} />
+          ) : (
+            <ul class="card lines" aria-label={t("nav.webhooks")}>
+              {webhooks.map((webhook) => (
+                <Line key={webhook.id} webhook={webhook} {...acts} />
+              ))}
+            </ul>
+          )
+        }
+      </Show>
+      {editing.value !== null && (
+        <EditWebhook
+          webhook={editing.value === "new" ? null : editing.value}
+          close={() => (editing.value = null)}
+          changed={list.reload}
+          made={acts.shown}
+        />
+      )}
+      {deleting.value !== null && (
+        <Delete webhook={deleting.value} close={() => (deleting.value = null)} changed={list.reload} />
+      )}
+      {secret.value !== null && <Secret value={secret.value} close={() => (secret.value = null)} />}
+    </div>
+  );
+}
+
+interface Acts {
+  readonly changed: () => void;
+  readonly edit: (webhook: Webhook) => void;
+  readonly remove: (webhook: Webhook) => void;
+  /** A secret that is shown once. */
+  readonly shown: (secret: string) => void;
+}
+
+function Line({ webhook, ...acts }: Acts & { webhook: Webhook }) {
+  const { active, failing_since: failing, last_success_at: told, off_reason: reason, events, url } = webhook;
+  const isOpen = useSignal(false);
+  const tone = !active ? "s-paused" : failing === null ? "s-healthy" : "s-down";
+  return (
+    <li class="line">
+      <span class={tone}>
+        <Icon name={!active ? "pause" : failing === null ? "circle-check" : "triangle-alert"} size={20} />
+      </span>
+      <div class="line-text">
+        <b dir="ltr">{url}</b>
+        <p class="faint">
+          <span class={tone}>
+            {!active
+              ? t(`webhook.off.${reason ?? "operator"}`)
+              : t(failing === null ? "webhook.ok" : "webhook.failing")}
+          </span>
+          {" · "}
+          {told === null ? t("channel.never") : <Ago at={told} />}
+          {" · "}
+          {events === null ? t("webhook.allEvents") : t("webhook.someEvents", { n: events.length })}
+        </p>
+        <details onToggle={(event) => (isOpen.value = event.currentTarget.open)}>
+          <summary>{t("webhook.deliveries")}</summary>
+          {isOpen.value && <Deliveries id={webhook.id} />}
+        </details>
+      </div>
+      {canEdit.value && <LineActs webhook={webhook} {...acts} />}
+    </li>
+  );
+}
+
+function LineActs({ webhook, changed, edit, remove, shown }: Acts & { webhook: Webhook }) {
+  const { id, url: name, active } = webhook;
+  const params = { path: { id: String(id) } };
+  const act = (work: () => Promise<unknown>, done?: string) => void attempt(work, done).then(changed);
+  const rotate = async () => {
+    const { secret } = await data(client.POST("/webhooks/{id}/rotate", { params }));
+    shown(secret);
+  };
+  return (
+    <div class="acts">
+      <button
+        type="button"
+        class="button small"
+        aria-label={t("channel.testOf", { name })}
+        onClick={() => act(() => data(client.POST("/webhooks/{id}/test", { params })), t("webhook.queued"))}
+      >
+        {t("channel.test")}
+      </button>
+      <button
+        type="button"
+        class="button small"
+        onClick={() =>
+          act(() => data(client.POST(active ? "/webhooks/{id}/disable" : "/webhooks/{id}/enable", { params })))
+        }
+      >
+        {t(active ? "act.pause" : "act.resume")}
+      </button>
+      <button type="button" class="button small" onClick={() => act(rotate)}>
+        {t("webhook.rotate")}
+      </button>
+      <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={() => edit(webhook)}>
+        <Icon name="pencil" size={14} />
+      </button>
+      <button
+        type="button"
+        class="button small"
+        aria-label={t("act.deleteOf", { name })}
+        onClick={() => remove(webhook)}
+      >
+        <Icon name="trash-2" size={14} />
+      </button>
+    </div>
+  );
+}
+
+function Deliveries({ id }: { id: number }) {
+  const list = useResource(
+    (signal) =>
+      data(
+        client.GET("/webhooks/{id}/deliveries", {
+          params: { path: { id: String(id) }, query: { limit: MOST_DELIVERIES } },
+          signal,
+        }),
+      ),
+    String(id),
+    RELOAD_MS,
+  );
+  return (
+    <Show resource={list} rows={3}>
+      {({ deliveries }) =>
+        deliveries.length === 0 ? (
+          <p class="hint">{t("delivery.empty")}</p>
+        ) : (
+          <ul class="plain-list" aria-label={t("webhook.deliveries")}>
+            {deliveries.map((one) => (
+              <DeliveryLine key={one.id} delivery={one} />
+            ))}
+          </ul>
+        )
+      }
+    </Show>
+  );
+}
+
+const TONES = { pending: "s-degraded", delivered: "s-healthy", failed: "s-down", cancelled: "s-paused" } as const;
+
+function DeliveryLine({
+  delivery: { type, state, created_at: at, attempts, next_attempt_at: next },
+}: {
+  delivery: Delivery;
+}) {
+  const last = attempts.at(-1);
+  return (
+    <li>
+      <Moment at={at} /> <code>{type}</code> <span class={TONES[state]}>{t(`webhook.state.${state}`)}</span>{" "}
+      <span class="faint">
+        {last !== undefined &&
+          t("webhook.attempt", { n: attempts.length, what: last.error ?? String(last.status_code) })}
+        {state === "pending" && next !== null && (
+          <>
+            {" · "}
+            {t("webhook.next")} <Moment at={next} />
+          </>
+        )}
+      </span>
+    </li>
+  );
+}
+
+function Delete({
+  webhook: { id, url },
+  close,
+  changed,
+}: {
+  webhook: Webhook;
+  close: () => void;
+  changed: () => void;
+}) {
+  return (
+    <Confirm
+      title={t("webhook.deleteTitle")}
+      close={close}
+      confirm={t("act.delete")}
+      danger
+      act={async () => {
+        await data(client.DELETE("/webhooks/{id}", { params: { path: { id: String(id) } } }));
+        say(t("webhook.deleted"));
+        changed();
+      }}
+    >
+      <p>{t("webhook.deleteText", { name: url })}</p>
+    </Confirm>
+  );
+}
+
+function Secret({ value, close }: { value: string; close: () => void }) {
+  const copy = () =>
+    navigator.clipboard.writeText(value).then(
+      () => say(t("webhook.secretCopied")),
+      () => say(t("check.notCopied"), true),
+    );
+  return (
+    <Dialog title={t("webhook.secret")} close={close}>
+      <div class="form">
+        <p>{t("webhook.secretText")}</p>
+        <p class="made-key">
+          <code>{value}</code>
+        </p>
+        <div class="dialog-acts">
+          <button type="button" class="button" onClick={() => void copy()}>
+            <Icon name="copy" size={16} /> {t("keys.copy")}
+          </button>
+          <button type="button" class="button primary" onClick={close}>
+            {t("act.close")}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
