@@ -6,6 +6,7 @@ import { runBurst } from "./burst/burst.ts";
 import { runFaults } from "./faults.ts";
 import { LINK_PARTS, runLinks } from "./links/index.ts";
 import type { LinksBenchOptions } from "./links/rig.ts";
+import { type PageBenchOptions, runPage } from "./page/page.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
 import { type PeersOptions, runPeers } from "./peers/peers.ts";
 import { type ReadsBenchOptions, runReads } from "./reads/reads.ts";
@@ -205,6 +206,14 @@ program
       only,
     }),
   );
+
+program
+  .command("page")
+  .description("the page in Chromium with many monitors: drawn, filtered, changed live, scrolled, and what it holds")
+  .option("--monitors <n>", "paused ones", Number, 10_000)
+  .option("--changes <n>", "in one batch of the live stream", Number, 2_000)
+  .option("--rounds <n>", "of each measurement", Number, 9)
+  .action((options: PageBenchOptions) => runPage(options));
 
 program
   .command("parts")

@@ -1,4 +1,4 @@
-// `npm run web:shots -- http://127.0.0.1:8080/ KEY FOLDER`: pictures of every screen of a running service, on a desktop and a phone, light and dark.
+// `npm run web:shots -- http://127.0.0.1:8080/ KEY FOLDER`: pictures of every screen of a running service, on a desktop and a phone, light and dark, and in Persian.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import process from "node:process";
@@ -23,6 +23,8 @@ const SCREENS = {
   workspace: "/workspace",
   audit: "/audit",
   import: "/import",
+  webhooks: "/webhooks",
+  service: "/service",
   locations: "/locations",
   account: "/account",
   wall: "/wall",
@@ -44,18 +46,20 @@ const browser = await chromium.launch({
 });
 for (const [look, size] of Object.entries(LOOKS)) {
   for (const colorScheme of ["light", "dark"]) await shoot(look, { ...size, colorScheme });
+  await shoot(`${look}-fa`, { ...size, colorScheme: "light", locale: "fa-IR" });
 }
 await browser.close();
 
 async function shoot(look, options) {
   const page = await (await browser.newContext({ locale: "en-GB", ...options })).newPage();
   await page.goto(url);
-  await page.getByRole("textbox", { name: "Key" }).fill(key);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByRole("navigation", { name: "Main" }).waitFor();
+  // By place, not by name: the words may be of another language.
+  await page.locator("form input").first().fill(key);
+  await page.locator("form button[type=submit]").click();
+  await page.getByRole("navigation").waitFor();
   for (const [name, path] of Object.entries(SCREENS)) await take(page, path, `${name}-${look}-${options.colorScheme}`);
   await page.evaluate("location.hash = '/monitors'");
-  const first = page.getByRole("table", { name: "Monitors" }).getByRole("link").first();
+  const first = page.locator("table.monitors").getByRole("link").first();
   await first.click();
   await take(page, null, `monitor-${look}-${options.colorScheme}`);
   await page.context().close();

@@ -40,7 +40,6 @@ function Troubles({ view }: { view: View }) {
     view.queue_trouble !== null && t("service.queueTrouble"),
     view.condition,
     view.free_shards > 0 && t("service.freeShards", { n: view.free_shards }),
-    view.schedulers.length === 0 && t("service.noScheduler"),
     ...view.warnings_of_service.map((word) => t(`service.warning.${word}`)),
     ...view.schedulers.map(({ name, trouble }) => trouble !== null && `${name}: ${trouble}`),
   ].filter((line): line is string => typeof line === "string");
@@ -120,6 +119,11 @@ function Schedulers({ rows }: { rows: View["schedulers"] }) {
   const heads = ["name", "shards", "monitors", "running", "waiting", "silent", "skipped", "spool"] as const;
   return (
     <Table title={t("service.schedulers")} heads={heads.map((word) => t(`service.col.${word}`))}>
+      {rows.length === 0 && (
+        <tr>
+          <td colSpan={heads.length}>{t("service.own")}</td>
+        </tr>
+      )}
       {rows.map((row) => (
         <tr key={row.name}>
           <td dir="auto">{row.name}</td>

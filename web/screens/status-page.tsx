@@ -257,13 +257,13 @@ function Readers({ filled }: { filled: Filled }) {
         <Text name="domains" filled={filled} hint={t("page.domainsHint")} />
         <Text name="home" filled={filled} />
         <Text name="contact" filled={filled} hint={t("page.contactHint")} />
+        <SelectField
+          label={t("page.frame")}
+          value={texts.value.frame}
+          options={FRAMES.map((word) => [word, t(`page.frame.${word === "*" ? "all" : word}`)] as const)}
+          onValue={(frame) => (texts.value = { ...texts.value, frame })}
+        />
       </div>
-      <SelectField
-        label={t("page.frame")}
-        value={texts.value.frame}
-        options={FRAMES.map((word) => [word, t(`page.frame.${word === "*" ? "all" : word}`)] as const)}
-        onValue={(frame) => (texts.value = { ...texts.value, frame })}
-      />
       <Checked name="listed" filled={filled} />
       <Checked name="index" filled={filled} />
     </section>

@@ -54,7 +54,7 @@ export function EditWebhook({
         {t("webhook.allEvents")}
       </label>
       {!all.value && (
-        <fieldset class="checks">
+        <fieldset class="checks tall">
           <legend>{t("webhook.events")}</legend>
           {CHOSEN.map((type) => (
             <label class="check" key={type}>

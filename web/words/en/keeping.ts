@@ -49,7 +49,7 @@ export const keeping = {
     one: "{n} shard has no scheduler: its monitors are not checked",
     other: "{n} shards have no scheduler: their monitors are not checked",
   },
-  "service.noScheduler": "No scheduler runs.",
+  "service.own": "The process that answers schedules by itself.",
   "service.warning.location_troubled": "What a location's checkers send is refused again and again.",
   "service.warning.rows_set_aside": "A store has refused rows; they are in a file.",
   "service.warning.checkers_idle": "A checker runs where another process checks already, and gets no work.",

@@ -49,7 +49,7 @@ export const keeping: WordsOf<typeof english> = {
   "service.databaseTrouble": "پایگاه داده پاسخ نمی‌دهد.",
   "service.queueTrouble": "صف پاسخ نمی‌دهد.",
   "service.freeShards": "{n} بخش زمان‌بند ندارد: پایشگرهایش بررسی نمی‌شوند",
-  "service.noScheduler": "هیچ زمان‌بندی کار نمی‌کند.",
+  "service.own": "فرایندی که پاسخ می‌دهد خودش زمان‌بندی می‌کند.",
   "service.warning.location_troubled": "آنچه بررسی‌کننده‌های یک مکان می‌فرستند پیوسته رد می‌شود.",
   "service.warning.rows_set_aside": "انباره سطرهایی را رد کرد؛ در یک پرونده‌اند.",
   "service.warning.checkers_idle": "بررسی‌کننده‌ای در جایی است که فرایند دیگری بررسی می‌کند و کاری نمی‌گیرد.",

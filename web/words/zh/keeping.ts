@@ -47,7 +47,7 @@ export const keeping: WordsOf<typeof english> = {
   "service.databaseTrouble": "数据库没有响应。",
   "service.queueTrouble": "队列没有响应。",
   "service.freeShards": "{n} 个分片没有调度器：其监测项未被检测",
-  "service.noScheduler": "没有调度器在运行。",
+  "service.own": "由应答的进程自行调度。",
   "service.warning.location_troubled": "某个地点的检测器发送的内容不断被拒绝。",
   "service.warning.rows_set_aside": "存储拒绝了一些行；它们在文件中。",
   "service.warning.checkers_idle": "有检测器运行在已有其他进程检测的地点，没有任务。",

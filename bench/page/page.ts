@@ -1,0 +1,181 @@
+/** `npm run bench -- page`: the page in Debian's Chromium against a real service with many monitors, as a person at it sees them. */
+import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
+import { conditions } from "../parts/conditions.ts";
+import { percentile } from "../uptime/compare.ts";
+import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
+import { PAGE_SCRIPT } from "./page-script.ts";
+
+export interface PageBenchOptions {
+  readonly monitors: number;
+  /** Changes in one batch of the live stream. */
+  readonly changes: number;
+  readonly rounds: number;
+}
+
+/** Of one document that is applied: 4 MiB hold more. */
+const APPLIED_AT_ONCE = 5_000;
+const TAGS = ["prod", "edge", "lab", "backup", "provider-a", "provider-b", "berlin", "tokyo"] as const;
+/** What a person writes into the filter. */
+const TYPED = "tag:prod berlin 12";
+/** A batch comes each second; the next is sent when the frame of the one before is drawn, and a little later. */
+const BETWEEN_BATCHES_MS = 300;
+const MOST_WAIT_MS = 60_000;
+const MEBIBYTE = 2 ** 20;
+
+interface Goal {
+  readonly name: string;
+  readonly value: number;
+  readonly unit: string;
+  readonly most: number;
+}
+
+export async function runPage({ monitors, changes, rounds }: PageBenchOptions): Promise<void> {
+  const service = await startServiceUnderTest("127.0.0.1/32");
+  const browser = await chromium.launch({
+    executablePath: process.env.SONDE_CHROMIUM ?? "/usr/bin/chromium",
+    chromiumSandbox: process.getuid?.() !== 0,
+    args: ["--disable-dev-shm-usage", "--hide-scrollbars"],
+  });
+  console.log(
+    `page\n  ${conditions()}; Chromium ${browser.version()}, headless, 1280 x 800; service and browser share the cores, on loopback\n` +
+      `  ${monitors} paused monitors; ${rounds} rounds; figures are medians, in brackets the worst`,
+  );
+  try {
+    await createMonitors(service, monitors);
+    const overview = await overviewCost(service, rounds);
+    const goals = [...overview, ...(await pageCost(browser, service, { monitors, changes, rounds }))];
+    for (const { name, value, unit, most } of goals) {
+      const verdict = value <= most ? "within" : "OVER";
+      console.log(`  ${name.padEnd(58)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(3)} ${verdict} ${most} ${unit}`);
+    }
+  } finally {
+    await browser.close();
+    await service.stop();
+  }
+}
+
+async function createMonitors({ client }: ServiceUnderTest, count: number): Promise<void> {
+  for (let from = 0; from < count; from += APPLIED_AT_ONCE) {
+    const numbers = Array.from({ length: Math.min(APPLIED_AT_ONCE, count - from) }, (_, index) => from + index);
+    const named = numbers.map((n) => {
+      const tags = [TAGS[n % TAGS.length], TAGS[(n * 7 + 3) % TAGS.length]];
+      const place = `${TAGS[n % 5]} ${n}`;
+      return [
+        `m${n}`,
+        { type: "port", name: place, host: "127.0.0.1", port: 9, active: false, tags: [...new Set(tags)] },
+      ];
+    });
+    const document = JSON.stringify({ sonde: 1, monitors: Object.fromEntries(named) });
+    const body = { document, name: `bench-${from}` };
+    const { hash } = await client.post<{ hash: string }>("/apply", { ...body, dry_run: true }, MOST_WAIT_MS);
+    await client.post("/apply", { ...body, expect: hash }, MOST_WAIT_MS);
+  }
+}
+
+/** Answers that are a second old are made anew: then the request takes what making takes, and afterwards what sending takes. */
+async function overviewCost({ client, key }: ServiceUnderTest, rounds: number): Promise<readonly Goal[]> {
+  const [made, kept]: [number[], number[]] = [[], []];
+  const headers = { "x-api-key": key, "accept-encoding": "identity" };
+  const ask = async (): Promise<number> => {
+    const startedAtMs = performance.now();
+    await (await fetch(`${client.url}/api/v1/overview`, { headers })).arrayBuffer();
+    return performance.now() - startedAtMs;
+  };
+  for (let round = 0; round < rounds; round++) {
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    made.push(await ask());
+    kept.push(await ask());
+  }
+  return [
+    { name: "/overview made anew, whole request", value: percentile(made, 0.5), unit: "ms", most: 40 },
+    { name: "/overview within its second, whole request", value: percentile(kept, 0.5), unit: "ms", most: 40 },
+  ];
+}
+
+async function pageCost(
+  browser: Browser,
+  { client, key }: ServiceUnderTest,
+  { monitors, changes, rounds }: PageBenchOptions,
+): Promise<readonly Goal[]> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB" });
+  const page = await context.newPage();
+  await page.addInitScript(PAGE_SCRIPT);
+  await page.goto(`${client.url}/`);
+  await page.getByRole("textbox", { name: "Key" }).fill(key);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  const drawn: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await page.goto(`${client.url}/?round=${round}#/`);
+    drawn.push(await page.evaluate<number>("bench.drawn()"));
+  }
+  const session = await context.newCDPSession(page);
+  const batches = await batchCost(page, session, { monitors, changes, rounds });
+  await page.evaluate("location.hash = '/monitors'");
+  await page.getByRole("table", { name: "Monitors" }).waitFor();
+  const tableBatches = await batchCost(page, session, { monitors, changes, rounds });
+  const keystrokes = await keystrokeCost(page);
+  const { late, frames } = await scrollCost(page);
+  await session.send("HeapProfiler.collectGarbage");
+  const { usedSize } = await session.send("Runtime.getHeapUsage");
+  await context.close();
+  const figure = (name: string, values: readonly number[], unit: string, most: number): Goal => ({
+    name: `${name} (${Math.max(...values).toFixed(0)})`,
+    value: percentile([...values], 0.5),
+    unit,
+    most,
+  });
+  return [
+    figure("overview drawn after the navigation", drawn, "ms", 1_000),
+    figure(`script for a batch of ${changes}, overview`, batches, "ms", 16),
+    figure(`script for a batch of ${changes}, table`, tableBatches, "ms", 16),
+    figure("keystroke in the filter to its paint", keystrokes, "ms", 50),
+    { name: `late frames of ${frames} while scrolling`, value: late, unit: "", most: 0 },
+    { name: "heap after all of it, garbage collected", value: usedSize / MEBIBYTE, unit: "MB", most: 80 },
+  ];
+}
+
+/** What the page computes for a batch as the stream brings it, by the browser's own count of time in script. */
+async function batchCost(
+  page: Page,
+  session: CDPSession,
+  { monitors, changes, rounds }: PageBenchOptions,
+): Promise<readonly number[]> {
+  await session.send("Performance.enable");
+  const scriptMs = async (): Promise<number> => {
+    const { metrics } = await session.send("Performance.getMetrics");
+    return (metrics.find(({ name }) => name === "ScriptDuration")?.value ?? 0) * 1_000;
+  };
+  const costs: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const before = await scriptMs();
+    await page.evaluate(`bench.batch(${monitors}, ${changes}, ${round})`);
+    await page.waitForTimeout(BETWEEN_BATCHES_MS);
+    costs.push((await scriptMs()) - before);
+  }
+  return costs;
+}
+
+async function keystrokeCost(page: Page): Promise<readonly number[]> {
+  const filter = page.getByRole("searchbox", { name: "Filter" });
+  await filter.click();
+  await page.evaluate("bench.watchKeys()");
+  for (const sign of TYPED) {
+    await page.keyboard.press(sign === " " ? "Space" : sign);
+    await page.evaluate("bench.frame()");
+  }
+  await page.waitForFunction("bench.keys.length >= 3", undefined, { timeout: MOST_WAIT_MS });
+  const keys = await page.evaluate<number[]>("bench.keys");
+  await filter.fill("");
+  await page.evaluate("bench.frame()");
+  return keys;
+}
+
+async function scrollCost(page: Page): Promise<{ readonly late: number; readonly frames: number }> {
+  await page.mouse.move(640, 500);
+  await page.evaluate("bench.watchFrames()");
+  for (let turn = 0; turn < 60; turn++) {
+    await page.mouse.wheel(0, 400);
+    await page.evaluate("bench.frame()");
+  }
+  return page.evaluate<{ late: number; frames: number }>("bench.frames()");
+}
