@@ -28,6 +28,9 @@ const SCREENS: readonly (readonly [string, string])[] = [
   ["/usage", "Usage"],
   ["/workspace", "Workspace"],
   ["/audit", "Log of changes"],
+  ["/import", "Import and apply"],
+  ["/webhooks", "Webhooks"],
+  ["/service", "Service"],
   ["/locations", "Locations"],
   ["/account", "Account"],
   ["/wall", "Wall"],
@@ -164,6 +167,31 @@ describeWith(["chromium"], "the page", () => {
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog", { name: "Delete monitor" }).getByRole("button", { name: "Delete" }).click();
     await page.getByRole("heading", { level: 1, name: "Monitors" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("tells each tab, goes by the service's clock, and says when its key was revoked", async () => {
+    const { body: made } = await product.api.post<{ id: number; key: string }>("/keys", { name: "Tab" });
+    const { page, faults } = await openPage(browser, `${product.url}/`, DESKTOP, EXPECTED);
+    // Of a device whose clock is wrong by hours.
+    await page.clock.setSystemTime(Date.now() + 7_200_000);
+    await page.getByRole("textbox", { name: "Key" }).fill(made.key);
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("grid", { name: "Monitors" }).waitFor();
+    await open(page, "/monitors", "Monitors");
+    const row = (tab: Page) => tab.getByRole("row").filter({ hasText: "Shop" });
+    await row(page)
+      .filter({ hasText: /just now|\d+ s ago/ })
+      .waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${product.url}/#/monitors/${siteId}`);
+    await other.getByRole("button", { name: "Pause" }).click();
+    await row(page).filter({ hasText: "paused" }).waitFor();
+    await other.getByRole("button", { name: "Resume" }).click();
+    await row(page).filter({ hasText: "healthy" }).waitFor({ timeout: 60_000 });
+    await product.api.remove(`/keys/${made.id}`);
+    await page.getByText("Your session has ended.").waitFor({ timeout: 60_000 });
     expect(faults).toEqual([]);
     await page.context().close();
   });

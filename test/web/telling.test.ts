@@ -115,6 +115,61 @@ describeWith(["chromium"], "the page, telling people", () => {
     await page.context().close();
   });
 
+  it("keeps schedules of maintenance and webhooks, and shows the plan of another program's file", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, "/maintenance");
+    await page.getByRole("button", { name: "Add maintenance" }).click();
+    const planned = page.getByRole("dialog", { name: "Add maintenance" });
+    await planned.getByRole("textbox", { name: "Title" }).fill("Backups");
+    await planned.getByRole("combobox", { name: "Repeat" }).selectOption("weekly");
+    await planned.getByLabel("Tags").fill("img");
+    expect(await accessFaults(page)).toEqual([]);
+    await planned.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("list", { name: "Schedules" }).getByText("Backups").waitFor();
+    await open(page, "/webhooks");
+    await page.getByRole("button", { name: "Add webhook" }).click();
+    const webhook = page.getByRole("dialog", { name: "Add webhook" });
+    await webhook.getByRole("textbox", { name: "Address" }).fill(`${receiver.url}t0ken`);
+    await webhook.getByRole("checkbox", { name: "Every event" }).uncheck();
+    await webhook.getByRole("checkbox", { name: "incident.opened" }).check();
+    expect(await accessFaults(page)).toEqual([]);
+    await webhook.getByRole("button", { name: "Save" }).click();
+    const secret = page.getByRole("dialog", { name: "The secret" });
+    await secret.getByText(/^whsec_/).waitFor();
+    await secret.getByRole("button", { name: "Close" }).click();
+    await page.getByRole("list", { name: "Webhooks" }).getByText("1 event").waitFor();
+    await open(page, "/import");
+    await page.getByRole("combobox", { name: "Source" }).selectOption("gatus");
+    await page
+      .getByRole("textbox", { name: "File or text" })
+      .fill(`endpoints: [{ name: brought, url: "${receiver.url}", conditions: ["[STATUS] == 200"] }]`);
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page.getByRole("list", { name: "Plan" }).getByText("brought").waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("checks a list in one table, which is chosen from and taken away", async () => {
+    const { page, faults } = await signedIn({ ...PHONE, colorScheme: "light" });
+    await open(page, "/check");
+    const links = ["one", "two"].map((name) => `trojan://s3cret${name}@10.0.0.7:443#${name}`);
+    await page.getByRole("textbox", { name: "Links or configuration" }).fill([...links, "nonsense"].join("\n"));
+    await page.getByRole("button", { name: "Check" }).click();
+    const table = page.getByRole("table", { name: "Results" });
+    await page.getByText("2 of 2").waitFor();
+    await page.getByText("1 line is not understood").waitFor();
+    await table.getByText("one").waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    const download = page.waitForEvent("download");
+    await page.getByRole("button", { name: "CSV" }).click();
+    expect((await download).suggestedFilename()).toBe("checked.csv");
+    await page.getByRole("combobox", { name: "Result" }).selectOption("works");
+    await page.getByText("Nothing matches.").waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it("invites a person by a link that is shown once, and writes it into the log", async () => {
     const { page, faults } = await signedIn({ ...PHONE, colorScheme: "dark" });
     await open(page, "/workspace");

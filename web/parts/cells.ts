@@ -78,9 +78,8 @@ export function drawCells(
       context.fillStyle = colour;
     }
     context.fillRect(x, y, cell, cell);
-    if (status !== "healthy") drawShape(context, status, x, y, cell, ink);
-    if (status !== "healthy") context.fillStyle = colour;
   }
+  drawShapes(context, entries, place, cell, ink);
   if (active < 0) return;
   const [x, y] = place(active);
   context.strokeStyle = ring;
@@ -88,39 +87,52 @@ export function drawCells(
   context.strokeRect(x - 0.5, y - 0.5, cell + 1, cell + 1);
 }
 
-function drawShape(
+/** All of them are one path, which is stroked once: thousands of strokes take longer than a frame. */
+function drawShapes(
   context: CanvasRenderingContext2D,
-  status: Status,
-  x: number,
-  y: number,
+  entries: readonly MonitorEntry[],
+  place: (index: number) => readonly [number, number],
   cell: number,
   ink: string,
 ): void {
-  const at = (part: number) => part * cell;
   context.strokeStyle = ink;
   context.fillStyle = ink;
   context.lineWidth = Math.max(1.2, cell / 8);
-  const line = (...points: readonly (readonly [number, number])[]) => {
-    for (const [index, [px, py]] of points.entries()) {
-      if (index === 0) context.moveTo(x + at(px), y + at(py));
-      else context.lineTo(x + at(px), y + at(py));
-    }
-  };
   context.beginPath();
-  if (status === "down") {
-    line([0.27, 0.27], [0.73, 0.73]);
-    line([0.73, 0.27], [0.27, 0.73]);
-  } else if (status === "degraded") {
-    line([0.5, 0.2], [0.5, 0.58]);
-    line([0.5, 0.7], [0.5, 0.82]);
-  } else if (status === "partial") {
-    context.fillRect(x + at(0.5), y, at(0.5), cell);
-  } else if (status === "paused") {
-    line([0.38, 0.28], [0.38, 0.72]);
-    line([0.62, 0.28], [0.62, 0.72]);
-  } else if (status === "unknown") {
-    line([0, 0.6], [0.6, 0]);
-    line([0.4, 1], [1, 0.4]);
-  } else if (status === "maintenance") line([0.5, 0.2], [0.8, 0.5], [0.5, 0.8], [0.2, 0.5], [0.5, 0.2]);
+  for (const [index, { status }] of entries.entries()) {
+    if (status === "healthy") continue;
+    const [x, y] = place(index);
+    if (status === "partial") context.fillRect(x + cell / 2, y, cell / 2, cell);
+    for (const [fromX, fromY, toX, toY] of LINES[status] ?? []) {
+      context.moveTo(x + fromX * cell, y + fromY * cell);
+      context.lineTo(x + toX * cell, y + toY * cell);
+    }
+  }
   context.stroke();
 }
+
+/** Of shapes inside a cell of side 1. */
+const LINES: Readonly<Partial<Record<Status, readonly (readonly [number, number, number, number])[]>>> = {
+  down: [
+    [0.27, 0.27, 0.73, 0.73],
+    [0.73, 0.27, 0.27, 0.73],
+  ],
+  degraded: [
+    [0.5, 0.2, 0.5, 0.58],
+    [0.5, 0.7, 0.5, 0.82],
+  ],
+  paused: [
+    [0.38, 0.28, 0.38, 0.72],
+    [0.62, 0.28, 0.62, 0.72],
+  ],
+  unknown: [
+    [0, 0.6, 0.6, 0],
+    [0.4, 1, 1, 0.4],
+  ],
+  maintenance: [
+    [0.5, 0.2, 0.8, 0.5],
+    [0.8, 0.5, 0.5, 0.8],
+    [0.5, 0.8, 0.2, 0.5],
+    [0.2, 0.5, 0.5, 0.2],
+  ],
+};

@@ -8,7 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
 import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
-import { GROUPINGS, grouped, type MonitorEntry } from "../state/monitors.ts";
+import { GROUPINGS, grouped, slowest } from "../state/monitors.ts";
 import { grouping } from "../state/prefs.ts";
 import {
   counts,
@@ -172,10 +172,7 @@ function OpenIncidents() {
 
 function Slowest() {
   revision.value;
-  const slow = [...(shown.value?.entries ?? [])]
-    .filter(({ status, latencyMs }) => latencyMs !== null && status !== "paused" && status !== "down")
-    .sort((a: MonitorEntry, b: MonitorEntry) => (b.latencyMs ?? 0) - (a.latencyMs ?? 0))
-    .slice(0, MOST_SLOW);
+  const slow = slowest(shown.value?.entries ?? [], MOST_SLOW);
   if (slow.length === 0) return null;
   return (
     <section class="card" aria-labelledby="slowest">

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Schemas } from "../api/client.ts";
 import { parseFilter } from "./filter.ts";
-import { applyChanges, countByStatus, entriesOf, grouped, select, sorted } from "./monitors.ts";
+import { applyChanges, countByStatus, entriesOf, grouped, select, slowest, sorted } from "./monitors.ts";
 
 const columns: Schemas["Overview"] = {
   at: "2026-11-25T10:00:00.000Z",
@@ -28,6 +28,19 @@ describe("columns of a project", () => {
     const first = entriesOf(columns).find(({ id }) => id === "srv_12");
     expect(first).toMatchObject({ id: "srv_12", kind: "http", tags: ["prod", "eu"], status: "healthy", latencyMs: 41 });
     expect(first?.checkedAtMs).toBe(Date.parse("2026-11-25T09:59:53.000Z"));
+  });
+
+  it("are the slowest of those that work, in their order", () => {
+    const [first] = entriesOf(columns);
+    if (first === undefined) throw new Error("no entry");
+    const entries = [3, 9, null, 7, 9, 1].map((latencyMs) => ({ ...first, status: "healthy" as const, latencyMs }));
+    const times = (most: number) => slowest(entries, most).map(({ latencyMs }) => latencyMs);
+    expect([times(3), times(9)]).toEqual([
+      [9, 9, 7],
+      [9, 9, 7, 3, 1],
+    ]);
+    // Of four, one is down, one has no latency, and one is paused.
+    expect(names(slowest(entriesOf(columns), 9))).toEqual(["Shop 10"]);
   });
 
   it("are sorted by language and number, and what has no value comes last in both directions", () => {
