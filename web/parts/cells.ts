@@ -41,16 +41,17 @@ export function paletteOf(key: string): Palette {
 }
 
 function askedPalette(): Palette {
-  const probe = document.createElement("span");
-  document.body.append(probe);
+  // Each colour by an element of its own: one that changes its colour may be on its way from the one before.
   const colour = (className: string) => {
+    const probe = document.createElement("span");
     probe.className = className;
-    return getComputedStyle(probe).color;
+    document.body.append(probe);
+    const { color } = getComputedStyle(probe);
+    probe.remove();
+    return color;
   };
   const fill = Object.fromEntries(STATUSES.map((status) => [status, colour(`cell-colour s-${status}`)]));
-  const palette = { fill: fill as Record<Status, string>, ink: colour("cell-ink"), ring: colour("cell-ring") };
-  probe.remove();
-  return palette;
+  return { fill: fill as Record<Status, string>, ink: colour("cell-ink"), ring: colour("cell-ring") };
 }
 
 export function drawCells(
