@@ -213,6 +213,7 @@ program
   .option("--monitors <n>", "paused ones", Number, 10_000)
   .option("--changes <n>", "in one batch of the live stream", Number, 2_000)
   .option("--rounds <n>", "of each measurement", Number, 9)
+  .option("--chromium <path>", "its program", "/usr/bin/chromium")
   .action((options: PageBenchOptions) => runPage(options));
 
 program

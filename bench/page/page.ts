@@ -10,6 +10,8 @@ export interface PageBenchOptions {
   /** Changes in one batch of the live stream. */
   readonly changes: number;
   readonly rounds: number;
+  /** Its program. */
+  readonly chromium: string;
 }
 
 /** Of one document that is applied: 4 MiB hold more. */
@@ -29,10 +31,11 @@ interface Goal {
   readonly most: number;
 }
 
-export async function runPage({ monitors, changes, rounds }: PageBenchOptions): Promise<void> {
+export async function runPage(options: PageBenchOptions): Promise<void> {
+  const { monitors, rounds } = options;
   const service = await startServiceUnderTest("127.0.0.1/32");
   const browser = await chromium.launch({
-    executablePath: process.env.SONDE_CHROMIUM ?? "/usr/bin/chromium",
+    executablePath: options.chromium,
     chromiumSandbox: process.getuid?.() !== 0,
     args: ["--disable-dev-shm-usage", "--hide-scrollbars"],
   });
@@ -43,7 +46,7 @@ export async function runPage({ monitors, changes, rounds }: PageBenchOptions): 
   try {
     await createMonitors(service, monitors);
     const overview = await overviewCost(service, rounds);
-    const goals = [...overview, ...(await pageCost(browser, service, { monitors, changes, rounds }))];
+    const goals = [...overview, ...(await pageCost(browser, service, options))];
     for (const { name, value, unit, most } of goals) {
       const verdict = value <= most ? "within" : "OVER";
       console.log(`  ${name.padEnd(58)} ${value.toFixed(1).padStart(8)} ${unit.padEnd(3)} ${verdict} ${most} ${unit}`);
@@ -75,10 +78,12 @@ async function createMonitors({ client }: ServiceUnderTest, count: number): Prom
 /** Answers that are a second old are made anew: then the request takes what making takes, and afterwards what sending takes. */
 async function overviewCost({ client, key }: ServiceUnderTest, rounds: number): Promise<readonly Goal[]> {
   const [made, kept]: [number[], number[]] = [[], []];
-  const headers = { "x-api-key": key, "accept-encoding": "identity" };
+  const headers = { "x-api-key": key, "x-project-id": "prj_1", "accept-encoding": "identity" };
   const ask = async (): Promise<number> => {
     const startedAtMs = performance.now();
-    await (await fetch(`${client.url}/api/v1/overview`, { headers })).arrayBuffer();
+    const answer = await fetch(`${client.url}/api/v1/overview`, { headers });
+    await answer.arrayBuffer();
+    if (!answer.ok) throw new Error(`/overview answered with ${answer.status}`);
     return performance.now() - startedAtMs;
   };
   for (let round = 0; round < rounds; round++) {
@@ -95,8 +100,9 @@ async function overviewCost({ client, key }: ServiceUnderTest, rounds: number): 
 async function pageCost(
   browser: Browser,
   { client, key }: ServiceUnderTest,
-  { monitors, changes, rounds }: PageBenchOptions,
+  options: PageBenchOptions,
 ): Promise<readonly Goal[]> {
+  const { changes, rounds } = options;
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: "en-GB" });
   const page = await context.newPage();
   await page.addInitScript(PAGE_SCRIPT);
@@ -109,10 +115,10 @@ async function pageCost(
     drawn.push(await page.evaluate<number>("bench.drawn()"));
   }
   const session = await context.newCDPSession(page);
-  const batches = await batchCost(page, session, { monitors, changes, rounds });
+  const batches = await batchCost(page, session, options);
   await page.evaluate("location.hash = '/monitors'");
   await page.getByRole("table", { name: "Monitors" }).waitFor();
-  const tableBatches = await batchCost(page, session, { monitors, changes, rounds });
+  const tableBatches = await batchCost(page, session, options);
   const keystrokes = await keystrokeCost(page);
   const { late, frames } = await scrollCost(page);
   await session.send("HeapProfiler.collectGarbage");

@@ -165,7 +165,7 @@ export function bulkCheckSuite(server: "net" | "node"): void {
     it.each([
       [{}, "text must be share links, one a line."],
       [{ text: "x", url: "https://x.test-site.org/" }, "Send text or url, not both."],
-      [{ url: "ftp://x.test-site.org/" }, "Missing or invalid url"],
+      [{ url: "ftp://x.test-site.org/" }, "Missing or invalid url: url must begin with http:// or https://."],
       [{ text: "x", at_once: 65 }, "at_once must be a whole number from 1 to 64."],
       [{ text: "x", engine: "v2" }, "engine must be xray or singbox."],
       [{ text: "x\n".repeat(10_001) }, "text has more than 10000 configurations: send fewer."],

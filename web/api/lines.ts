@@ -1,10 +1,9 @@
 /** An answer that comes as lines of JSON, each handed over as it comes. */
+import { LineSplitter } from "../state/line-splitter.ts";
 import { ApiError, apiBase, errorOf, pageHeaders } from "./client.ts";
 
 /** Without a line for this long the answer is given up, ms. One check may wait a minute for its turn and run another. */
 const SILENCE_MS = 180_000;
-/** No line of ours is longer, characters. */
-const LONGEST_LINE = 1_000_000;
 
 /**
  * @param path below /api/v1, with its slash
@@ -42,31 +41,5 @@ export async function postForLines(
     throw new ApiError(0, "The service cannot be reached.");
   } finally {
     clearTimeout(timer);
-  }
-}
-
-/** Pieces of text become the values of whole lines; a line that is no JSON is passed over. */
-export class LineSplitter {
-  readonly #take: (value: unknown) => void;
-  #rest = "";
-
-  constructor(take: (value: unknown) => void) {
-    this.#take = take;
-  }
-
-  push(piece: string): void {
-    const lines = (this.#rest + piece).split("\n");
-    this.#rest = lines.pop() ?? "";
-    if (this.#rest.length > LONGEST_LINE) this.#rest = "";
-    for (const line of lines) {
-      if (line.trim() === "") continue;
-      let value: unknown;
-      try {
-        value = JSON.parse(line);
-      } catch {
-        continue;
-      }
-      this.#take(value);
-    }
   }
 }

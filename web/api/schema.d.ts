@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 9c2f75f8b580eacc. Do not edit.
+// Made by `npm run web:types` of the API's document f760d2136ca387c9. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -2960,8 +2960,10 @@ export interface components {
          *     }
          */
         CheckMany: {
-            /** @description Share links, one a line, or such a list in base64; at most 10000 and 1 MiB */
-            text: string;
+            /** @description Share links, one a line, such a list in base64, or a client's YAML or JSON; at most 10000 configurations and 2 MiB */
+            text?: string;
+            /** @description Instead of text: a subscription's address, fetched once and not kept */
+            url?: string;
             /** @description Checks at one time. Default: 8 */
             at_once?: number;
             /** @description Seconds of one check; clamped to what is allowed */
@@ -5538,6 +5540,28 @@ export interface components {
         ServiceLocation: {
             code: string;
             healthy_checkers: number;
+            /** @description Checkers of other machines; empty where the service checks by itself */
+            machines: components["schemas"]["ServiceMachine"][];
+        };
+        ServiceMachine: {
+            name: string;
+            version: string;
+            /** @description Gets runs: it reports, its clock is right, it is not leaving */
+            healthy: boolean;
+            /** @description Trusts its own measurements */
+            fit: boolean;
+            /** @description Why it does not; empty when fit */
+            reasons: string[];
+            /** @description Its clock minus the queue's */
+            clock_offset_ms: number;
+            running: number;
+            /** @description Checks that it runs at the same time */
+            room: number;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            seen_at: string;
         };
         /** @description Once, some days of the week, or by a cron pattern */
         MaintenanceTurnsOutput: components["schemas"]["MaintenanceOnceOutput"] | components["schemas"]["MaintenanceWeeklyOutput"] | components["schemas"]["MaintenanceCronOutput"];
@@ -7765,7 +7789,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Check many share links once, and answer each as its check ends */
+            /** @description Check many configurations once, and answer each as its check ends */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -135,23 +135,11 @@ function Results({ progress }: { progress: Progress }) {
   const isPhone = useMedia("(max-width: 700px)");
   const { rows } = progress;
   const shown = ordered(chosen(rows, choice.value, protocol.value, find.value), order.value.by, order.value.descending);
-  const protocols = [...new Set(rows.map((row) => row.protocol))].sort();
   return (
     <>
       <div class="bar">
         <Choices value={choice.value} onValue={(word) => (choice.value = word)} />
-        <select
-          aria-label={t("col.kind")}
-          value={protocol.value}
-          onChange={(event) => (protocol.value = event.currentTarget.value)}
-        >
-          <option value="">{t("check.anyProtocol")}</option>
-          {protocols.map((word) => (
-            <option key={word} value={word}>
-              {word}
-            </option>
-          ))}
-        </select>
+        <Protocols rows={rows} value={protocol.value} onValue={(word) => (protocol.value = word)} />
         <input
           type="search"
           dir="auto"
@@ -187,6 +175,20 @@ function Results({ progress }: { progress: Progress }) {
       </table>
       {shown.length === 0 && <p class="hint">{t("check.none")}</p>}
     </>
+  );
+}
+
+function Protocols({ rows, value, onValue }: { rows: readonly Row[]; value: string; onValue: (word: string) => void }) {
+  const protocols = [...new Set(rows.map(({ protocol }) => protocol))].sort();
+  return (
+    <select aria-label={t("col.kind")} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+      <option value="">{t("check.anyProtocol")}</option>
+      {protocols.map((word) => (
+        <option key={word} value={word}>
+          {word}
+        </option>
+      ))}
+    </select>
   );
 }
 

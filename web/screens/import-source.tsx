@@ -64,18 +64,7 @@ export function FilesField({
   return (
     <>
       {files.length > 1 ? (
-        <ul class="plain-list">
-          {files.map(({ name }) => (
-            <li key={name}>
-              <Icon name="file-text" size={16} /> <bdi>{name}</bdi>
-            </li>
-          ))}
-          <li>
-            <button type="button" class="button small" onClick={() => onSent({ text: "", files: [] })}>
-              {t("import.clear")}
-            </button>
-          </li>
-        </ul>
+        <FileNames files={files} clear={() => onSent({ text: "", files: [] })} />
       ) : (
         <Field label={t("import.text")} error={error.value}>
           {(attributes) => (
@@ -102,6 +91,23 @@ export function FilesField({
         />
       </label>
     </>
+  );
+}
+
+function FileNames({ files, clear }: { files: Sent["files"]; clear: () => void }) {
+  return (
+    <ul class="plain-list">
+      {files.map(({ name }) => (
+        <li key={name}>
+          <Icon name="file-text" size={16} /> <bdi>{name}</bdi>
+        </li>
+      ))}
+      <li>
+        <button type="button" class="button small" onClick={clear}>
+          {t("import.clear")}
+        </button>
+      </li>
+    </ul>
   );
 }
 

@@ -182,13 +182,15 @@ function Turns({ form }: { form: Signal<Form> }) {
           onValue={(text) => set({ minutes: text })}
         />
       </div>
-      <TextField
-        label={t("quiet.zone")}
-        list="zones"
-        required
-        value={timezone}
-        onValue={(text) => set({ timezone: text })}
-      />
+      <Zone value={timezone} onValue={(text) => set({ timezone: text })} />
+    </>
+  );
+}
+
+function Zone({ value, onValue }: { value: string; onValue: (text: string) => void }) {
+  return (
+    <>
+      <TextField label={t("quiet.zone")} list="zones" required value={value} onValue={onValue} />
       <datalist id="zones">
         {Intl.supportedValuesOf("timeZone").map((one) => (
           <option key={one} value={one} />

@@ -53,24 +53,34 @@ export function EditWebhook({
         <input type="checkbox" checked={all.value} onChange={(event) => (all.value = event.currentTarget.checked)} />
         {t("webhook.allEvents")}
       </label>
-      {!all.value && (
-        <fieldset class="checks tall">
-          <legend>{t("webhook.events")}</legend>
-          {CHOSEN.map((type) => (
-            <label class="check" key={type}>
-              <input
-                type="checkbox"
-                checked={events.value.includes(type)}
-                onChange={(event) => {
-                  const others = events.value.filter((one) => one !== type);
-                  events.value = event.currentTarget.checked ? [...others, type] : others;
-                }}
-              />
-              <code>{type}</code>
-            </label>
-          ))}
-        </fieldset>
-      )}
+      {!all.value && <Events events={events.value} onEvents={(next) => (events.value = next)} />}
     </Confirm>
+  );
+}
+
+function Events({
+  events,
+  onEvents,
+}: {
+  events: readonly EventType[];
+  onEvents: (events: readonly EventType[]) => void;
+}) {
+  return (
+    <fieldset class="checks tall">
+      <legend>{t("webhook.events")}</legend>
+      {CHOSEN.map((type) => (
+        <label class="check" key={type}>
+          <input
+            type="checkbox"
+            checked={events.includes(type)}
+            onChange={(event) => {
+              const others = events.filter((one) => one !== type);
+              onEvents(event.currentTarget.checked ? [...others, type] : others);
+            }}
+          />
+          <code>{type}</code>
+        </label>
+      ))}
+    </fieldset>
   );
 }

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { LineSplitter } from "../api/lines.ts";
 import {
   CHOICES,
   chosen,
@@ -14,6 +13,7 @@ import {
   type Row,
   rowOf,
 } from "./checked.ts";
+import { LineSplitter } from "./line-splitter.ts";
 
 const sent = {
   ...{ line: 3, tag: "Berlin", type: "vless", server: "de.test-site.org", port: 443, success: true, total_ms: 38 },

@@ -1,7 +1,4 @@
 /** What the API answers while pictures are taken: the same each time, of the shapes that the page knows. */
-import type { components } from "../../../web/api/schema.d.ts";
-
-type Schemas = components["schemas"];
 
 export const NOW = "2026-11-26T08:00:00.000Z";
 const ago = (seconds: number): string => new Date(Date.parse(NOW) - seconds * 1_000).toISOString();
@@ -15,7 +12,7 @@ const NUMBERS = Array.from({ length: COUNT }, (_, n) => n);
 const letters = NUMBERS.map(letterOf);
 const countOf = (letter: string): number => letters.filter((one) => one === letter).length;
 
-const session: Schemas["Session"] = {
+const session = {
   user: { id: 1, name: "Ada Byron", email: "ada@test-site.org" },
   organizations: [{ id: 1, name: "Acme", role: "owner", plan: "business" }],
   projects: [{ id: "prj_1", name: "Production", organization_id: 1, role: "owner" }],
@@ -24,7 +21,7 @@ const session: Schemas["Session"] = {
   expires_at: ago(-86_400),
 };
 
-const overview: Schemas["Overview"] = {
+const overview = {
   at: NOW,
   counts: {
     ...{ healthy: countOf("h"), down: countOf("d"), degraded: countOf("g"), partial: countOf("p") },
@@ -48,7 +45,7 @@ const overview: Schemas["Overview"] = {
   subscription: NUMBERS.map((n) => (n % 4 === 1 ? 0 : null)),
 };
 
-const incident = (n: number, active: boolean): Schemas["IncidentRow"] => ({
+const incident = (n: number, active: boolean) => ({
   ...{ id: `inc_${n}`, server_id: `srv_${n}`, server_name: `${CITIES[n % CITIES.length]} ${n}` },
   ...{ status: active ? "active" : "recovered", severity: n % 2 === 0 ? "critical" : "warning" },
   ...{ started_at: ago(n * 700), ended_at: active ? null : ago(n * 500) },
@@ -56,13 +53,13 @@ const incident = (n: number, active: boolean): Schemas["IncidentRow"] => ({
   error_message:
     n % 2 === 0 ? "Answered with status 503, accepted is 200-299" : "The tunnel opened, and nothing came back",
 });
-const incidents: Schemas["IncidentList"] = {
+const incidents = {
   incidents: [1, 2, 3, 4, 5, 6].map((n) => incident(n, n <= 2)),
   total: 6,
   active: 2,
 };
 
-const maintenances: Schemas["MaintenanceList"] = {
+const maintenances = {
   maintenances: [
     {
       id: "mnt_1",
@@ -91,7 +88,7 @@ const maintenances: Schemas["MaintenanceList"] = {
   ],
 };
 
-const keys: Schemas["KeyList"] = {
+const keys = {
   keys: [
     {
       ...{ id: 1, name: "Terraform", userID: 1, organizationId: null, createdDate: ago(9_000_000), expires: null },
@@ -105,11 +102,11 @@ const keys: Schemas["KeyList"] = {
   total: 2,
 };
 
-const machine = (name: string, healthy: boolean): Schemas["ServiceMachine"] => ({
+const machine = (name: string, healthy: boolean) => ({
   ...{ name, version: "0.1.0", healthy, fit: healthy, reasons: [], clock_offset_ms: healthy ? -3 : 4_100 },
   ...{ running: 12, room: 512, seen_at: ago(9) },
 });
-const service: Schemas["Service"] = {
+const service = {
   ...{ at: NOW, version: "0.1.0", started_at: ago(90_000), http_server: "uws", database: "postgres" },
   ...{ database_trouble: null, queue_trouble: null, condition: null, warnings_of_service: ["checkers_idle"] },
   schedulers: [

@@ -82,7 +82,7 @@ export const keeping: WordsOf<typeof english> = {
   "service.col.clock": "Часы",
   "service.col.version": "Версия",
   "service.col.seen": "Слышно",
-  "service.healthy": { one: "{n} в порядке", other: "{n} в порядке" },
+  "service.healthy": "{n} в порядке",
   "service.fit": "годен",
   "service.unfit": "не доверяет своим измерениям",
   "service.away": "не получает проверок",
