@@ -48,7 +48,6 @@ const TRANSPORT = new Set([
   "date",
   "keep-alive",
   "transfer-encoding",
-  "uwebsockets",
 ]);
 /** On every answer, so not repeated at each of them in the document. */
 const SECURITY = byName(SECURITY_HEADERS);
