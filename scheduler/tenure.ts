@@ -8,7 +8,7 @@ import { tenureMs } from "../model/shards.ts";
 import type { Clocks } from "./clock.ts";
 
 /** A moment, by both clocks. */
-export interface Moment {
+interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }

@@ -131,15 +131,21 @@ interface Measured {
   readonly busy: number;
 }
 
+/** Processor time of this process so far, ms: on a busy machine the clock on the wall says nothing. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
 /** Calls on the clock. */
 async function measure(call: () => void): Promise<Measured> {
   let busyMs = 0;
   let calls = 0;
   const startedAtMs = performance.now();
   while (performance.now() - startedAtMs < MEASURED_MS) {
-    const beganAtMs = performance.now();
+    const before = processorMs();
     call();
-    busyMs += performance.now() - beganAtMs;
+    busyMs += processorMs() - before;
     calls += 1;
     await delay(TICK_MS);
   }

@@ -8,10 +8,10 @@ import type { Spool, SpoolSegment } from "./spool.ts";
 
 /**
  * How long rows are gathered for one insert, ms. An insert costs ClickHouse about 20 ms of CPU whatever its size, with the merges of its parts more, and
- * 8 ms per 1,000 rows (docs/develop/cost.md). Memory has the newest rows, so only explained rows and charts are that late. A segment
+ * 8 ms per 1,000 rows (docs/develop/cost.md). Memory has the newest rows; explained rows and charts are that late, so it is not longer. A segment
  * of the spool that is full is an insert too, which bounds what a process holds for one.
  */
-const INSERT_EVERY_MS = 4_000;
+const INSERT_EVERY_MS = 2_000;
 const RETRY_FIRST_MS = 250;
 const RETRY_LONGEST_MS = 10_000;
 

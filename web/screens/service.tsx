@@ -70,7 +70,7 @@ function Facts({ view }: { view: View }) {
   return (
     <ul class="cards">
       <Fact name={t("service.version")}>
-        {view.version} <span class="faint">{view.http_server === "uws" ? "uWebSockets.js" : "node:http"}</span>
+        {view.version} <span class="faint">{`node:${view.http_server === "net" ? "net" : "http"}`}</span>
       </Fact>
       <Fact name={t("service.started")}>
         <Ago at={view.started_at} />

@@ -107,7 +107,7 @@ const machine = (name: string, healthy: boolean) => ({
   ...{ running: 12, room: 512, seen_at: ago(9) },
 });
 const service = {
-  ...{ at: NOW, version: "0.1.0", started_at: ago(90_000), http_server: "uws", database: "postgres" },
+  ...{ at: NOW, version: "0.1.0", started_at: ago(90_000), http_server: "net", database: "postgres" },
   ...{ database_trouble: null, queue_trouble: null, condition: null, warnings_of_service: ["checkers_idle"] },
   schedulers: [
     {
