@@ -6,6 +6,7 @@ import { z } from "zod";
 import type { EngineOptions } from "./engine/contract/options.ts";
 import type { CorePaths } from "./engine/cores/program.ts";
 import { nearestOf } from "./model/nearest.ts";
+import { type OidcSettings, oidcSettingsOf } from "./model/oidc-settings.ts";
 import { LIMITS, type Limits, overridePlans, type PlanTable, standardPlans } from "./model/plan.ts";
 import { parseSender, parseSmtpUrl } from "./model/smtp-url.ts";
 import { withoutTrailing } from "./model/text.ts";
@@ -80,6 +81,15 @@ const schema = z.object({
     (text) => text === null || parseSender(text) !== undefined,
     "must be a mail address, or Name <address>",
   ),
+  SONDE_OIDC_ISSUER: urlWith("https:", "http:"),
+  SONDE_OIDC_CLIENT_ID: optionalText,
+  SONDE_OIDC_CLIENT_SECRET: optionalText,
+  SONDE_OIDC_CLIENT_SECRET_FILE: optionalText,
+  SONDE_OIDC_EMAIL_CLAIM: z
+    .string()
+    .regex(/^[\w:./-]{1,100}$/, "must be the name of a claim, such as email")
+    .default("email"),
+  SONDE_OIDC_AUTO_MEMBER: list,
   SONDE_LIMITS: z.enum(LIMITS, { error: `must be ${LIMITS.join(" or ")}` }).optional(),
   SONDE_PLANS: optionalText,
   SONDE_WORKERS: whole(0, 64).optional(),
@@ -123,6 +133,7 @@ const SECRETS = [
   "SONDE_REDIS_URL",
   "SONDE_METRICS_TOKEN",
   "SONDE_SMTP_URL",
+  "SONDE_OIDC_CLIENT_SECRET",
   "SONDE_KEY",
 ] as const;
 /** Of a service manager's credentials (systemd.exec(5), LoadCredential=): the key that seals, and a checker's. */
@@ -165,6 +176,8 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** The service's mail server, and whom its mails are from; both or neither. */
   readonly mail: { readonly smtpUrl: string | null; readonly from: string | null };
+  /** The provider of identities that people sign in at; null: none. */
+  readonly oidc: OidcSettings | null;
   readonly plans: PlanTable;
   /** Probe threads; null: one less than the machine has cores. 0 is for a scheduler only: see checkThreads(). */
   readonly workers: number | null;
@@ -230,6 +243,7 @@ export function loadConfig(
     metricsToken: values.SONDE_METRICS_TOKEN,
     monitorMetrics: values.SONDE_MONITOR_METRICS,
     trustedProxies: values.SONDE_TRUSTED_PROXIES,
+    oidc: oidcOf(values),
     mail: mailOf(values.SONDE_SMTP_URL, values.SONDE_MAIL_FROM),
     plans: values.SONDE_PLANS === null ? standardPlans(limits) : readPlans(values.SONDE_PLANS, standardPlans(limits)),
     workers: values.SONDE_WORKERS ?? null,
@@ -314,6 +328,22 @@ function mailOf(smtpUrl: string | null, from: string | null): Config["mail"] {
   if ((smtpUrl === null) !== (from === null))
     throw new ConfigError("SONDE_SMTP_URL and SONDE_MAIL_FROM belong together: a mail server, and whom mails are from");
   return { smtpUrl, from };
+}
+
+function oidcOf(values: z.infer<typeof schema>): OidcSettings | null {
+  const [text, file] = [values.SONDE_OIDC_CLIENT_SECRET, values.SONDE_OIDC_CLIENT_SECRET_FILE];
+  if (text !== null && file !== null)
+    throw new ConfigError("SONDE_OIDC_CLIENT_SECRET and SONDE_OIDC_CLIENT_SECRET_FILE are one secret: set one of them");
+  const settings = oidcSettingsOf({
+    issuer: values.SONDE_OIDC_ISSUER,
+    clientId: values.SONDE_OIDC_CLIENT_ID,
+    clientSecret: file === null ? text : readSetting("SONDE_OIDC_CLIENT_SECRET_FILE", file).trim(),
+    emailClaim: values.SONDE_OIDC_EMAIL_CLAIM,
+    autoMembers: values.SONDE_OIDC_AUTO_MEMBER,
+    baseUrl: values.SONDE_BASE_URL,
+  });
+  if (typeof settings === "string") throw new ConfigError(settings);
+  return settings;
 }
 
 function absolute(path: string | null): string | null {

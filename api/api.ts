@@ -1,6 +1,7 @@
 /** What handlers work with: the stores, the settings and the caches of one running API. */
 import type { BoundedMap } from "../model/bounded-map.ts";
 import type { Log } from "../model/log.ts";
+import type { OidcSettings } from "../model/oidc-settings.ts";
 import type { PlanTable } from "../model/plan.ts";
 import type { SendToChannel } from "../scheduler/alerts/channels/channel.ts";
 import type { RecentResults } from "../store/recent/recent-results.ts";
@@ -15,6 +16,7 @@ import type { LinkLists } from "./checks/link-lists.ts";
 import type { LiveHub } from "./live/hub.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
 import type { Targets } from "./monitors/targets.ts";
+import type { OidcProvider, ProviderFetch } from "./oidc/provider.ts";
 import type { Overviews } from "./overview/overviews.ts";
 import type { PublicPages } from "./pages/public-pages.ts";
 import type { ProjectNames } from "./project-names.ts";
@@ -54,6 +56,8 @@ export interface ApiConfig {
   readonly hasStatusIndex?: boolean;
   /** SONDE_REVEAL_LINKS: whether Owners and Admins get the share links of subscriptions. Absent: they do not. */
   readonly revealsLinks?: boolean;
+  /** The provider of identities that people sign in at, with SONDE_BASE_URL; absent: none. */
+  readonly oidc?: OidcSettings | null;
   /** SONDE_MAX_STREAMS: answers that go on, at one time. */
   readonly maxStreams?: number;
   /** SONDE_ALLOW_NETS: opens private networks for monitors. */
@@ -123,6 +127,8 @@ export interface ApiDependencies {
   /** Sends a message, for tests of a channel: one attempt past the address guard. */
   readonly sendToChannel: SendToChannel;
   readonly linkLists: LinkLists;
+  /** Asks the provider of identities past the address guard; absent where there is none. */
+  readonly providerFetch?: ProviderFetch;
   /** Addresses of a name; rejects or stays empty when it has none. By default the system's resolver. */
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
@@ -151,6 +157,8 @@ export interface Api extends Omit<ApiDependencies, "results"> {
   /** When sessions were last seen, by id: those of this process, and those that wait to be written. */
   readonly seen: { readonly latest: BoundedMap<number, number>; readonly unwritten: Map<number, number> };
   readonly cookie: CookieRules;
+  /** null: none is set up. */
+  readonly oidc: OidcProvider | null;
   readonly startedAtMs: number;
   readonly requests: RequestMetrics;
   /** What serves. */

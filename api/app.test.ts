@@ -108,6 +108,7 @@ describe("the application", () => {
       uses: new Map(),
       seen: { latest: new BoundedMap(10), unwritten: new Map() },
       cookie: cookieRules(null),
+      oidc: null,
       requests: createRequestMetrics(),
       httpServer: "node",
       startedAtMs: clock.nowMs,

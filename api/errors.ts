@@ -136,6 +136,7 @@ const TABLE = {
   memberNotFound: [404, "Member not found"],
   noteNotFound: [404, "Note not found"],
   sessionNotFound: [404, "Session not found"],
+  oidcOff: [404, "Signing in at a provider is not set up on this service."],
   notFound: [404, "Not found"],
   monitorNotFound: [404, "Monitor not found"],
   serverNotFound: [404, "Server not found"],
@@ -187,6 +188,7 @@ const TABLE = {
   channelTestsRunning: [429, "Too many tests of channels are under way. Wait for one to end."],
   tooManyPageRequests: [429, "Too many requests from this address. Try again later."],
   tooManyWrongKeys: [429, "Too many invalid API keys from this address. Try again later."],
+  tooManySignIns: [429, "Too many sign-ins from this address. Wait a minute and try again."],
   internal: [500, "Internal server error"],
   checkerUnreachable: [502, "Checker unreachable"],
   noChecker: [503, "No checker nodes available"],
@@ -194,6 +196,7 @@ const TABLE = {
   pagesBusy: [503, "Too many status pages are being made. Try again in a few seconds."],
   tooManyStreams: [503, "Too many streams are open. Close one, or try again later."],
   healthFailed: [503, "Health check failed"],
+  providerAway: [503, "The sign-in provider gives no good answer. Try again later; the log of the service says why."],
   storeAway: [503, "The database is not available right now. Try again in a few seconds."],
   redisAway: [503, "Redis is not available right now. Try again in a few seconds."],
 } as const satisfies Record<string, readonly [number, string]>;

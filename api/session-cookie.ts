@@ -42,15 +42,19 @@ export function clearCookie(rules: CookieRules): string {
 
 /**
  * @param header all cookies, as sent; empty when there is none
- * @returns null for none, for one that is not ours, and for two of the name: another host of the domain may have set one of them
+ * @returns null for none, and for one that is not ours
  */
 export function readCookie({ name }: CookieRules, header: string): SessionCookie | null {
+  const [, id, secret] = VALUE.exec(cookieValue(name, header) ?? "") ?? [];
+  return id !== undefined && secret !== undefined ? { id: Number(id), secret } : null;
+}
+
+/** @returns null for none, and for two of the name: another host of the domain may have set one of them */
+export function cookieValue(name: string, header: string): string | null {
   if (header === "") return null;
   const values = header.split(";").flatMap((pair) => {
     const at = pair.indexOf("=");
     return at > 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
   });
-  const [value = ""] = values;
-  const [, id, secret] = VALUE.exec(value) ?? [];
-  return values.length === 1 && id !== undefined && secret !== undefined ? { id: Number(id), secret } : null;
+  return values.length === 1 ? (values[0] ?? null) : null;
 }

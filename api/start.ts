@@ -13,6 +13,7 @@ import type { HttpServer } from "./http.ts";
 import { LiveHub } from "./live/hub.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
+import { OidcProvider } from "./oidc/provider.ts";
 import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
 import { PublicPages } from "./pages/public-pages.ts";
@@ -76,6 +77,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     closing: stopping.signal,
     site: config.hasPage === true ? await readSite(config.siteFolder) : null,
     ...callersOf(config),
+    oidc: providerOf(dependencies),
     startedAtMs: dependencies.clock.now(),
     baseUrl,
     httpServer: config.httpServer,
@@ -126,6 +128,13 @@ function callersOf({ maxStreams, baseUrl }: ApiDependencies["config"]) {
     seen: { latest: new BoundedMap<number, number>(MAX_SEEN), unwritten: new Map<number, number>() },
     cookie: cookieRules(baseUrl),
   };
+}
+
+/** @returns null where none is set up */
+function providerOf({ config, providerFetch }: ApiDependencies): OidcProvider | null {
+  const { oidc, baseUrl } = config;
+  if (oidc === undefined || oidc === null || baseUrl === null || providerFetch === undefined) return null;
+  return new OidcProvider(oidc, { baseUrl, fetch: providerFetch, monotonicNowMs: () => performance.now() });
 }
 
 /** What lists of results are made of. */

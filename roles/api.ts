@@ -16,6 +16,7 @@ import { checkSettings } from "./check-settings.ts";
 import { openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { linkLists } from "./link-lists.ts";
+import { providerFetch } from "./provider.ts";
 import {
   type Closers,
   closing,
@@ -80,6 +81,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
         sealing,
         sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
         linkLists: linkLists(engineOptionsOf(config, own)),
+        providerFetch: providerFetch(engineOptionsOf(config, own), closers),
         clock: { now: () => Date.now() },
         log,
         version: VERSION,

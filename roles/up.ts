@@ -27,6 +27,7 @@ import { checkSettings } from "./check-settings.ts";
 import { type CheckerLocations, openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { linkLists } from "./link-lists.ts";
+import { providerFetch } from "./provider.ts";
 import { claimFolder, joined, openSealingOf, startScheduling } from "./scheduling.ts";
 import {
   type Closers,
@@ -107,6 +108,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     sealing,
     sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
     linkLists: linkLists(engineOptionsOf(config, own)),
+    providerFetch: providerFetch(engineOptionsOf(config, own), closers),
     clock: { now: () => Date.now() },
     log,
     version: VERSION,

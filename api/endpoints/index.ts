@@ -24,6 +24,7 @@ import { maintenances } from "./maintenances.ts";
 import { memberships } from "./members.ts";
 import { monitorLocations } from "./monitor-locations.ts";
 import { notes } from "./notes.ts";
+import { providerSignIn } from "./oidc.ts";
 import { operator } from "./operator.ts";
 import { overviews } from "./overview.ts";
 import { pageUpdates } from "./page-updates.ts";
@@ -85,6 +86,7 @@ export const routes: readonly Route[] = [
   ...audits,
   ...memberships,
   ...session,
+  ...providerSignIn,
   ...health,
   ...pushes,
   ...operator,

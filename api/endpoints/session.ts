@@ -2,29 +2,26 @@
 import { z } from "zod";
 import { parseId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
-import { hashSecret, newSecret } from "../../store/session-secret.ts";
+import { hashSecret } from "../../store/session-secret.ts";
 import type { SessionRecord, SessionVia } from "../../store/sql/accounts/sessions-port.ts";
 import { networkOf } from "../address.ts";
 import type { Api } from "../api.ts";
-import { recordChange } from "../audit.ts";
 import { identify } from "../auth.ts";
-import { authorise, type Caller, keyWorkspace } from "../auth-parts.ts";
-import { identifySession, lastSeen, MAX_IDLE_MS } from "../auth-session.ts";
+import type { Caller } from "../auth-parts.ts";
+import { lastSeen, MAX_IDLE_MS } from "../auth-session.ts";
+import { beginSession, SIGN_IN_AUDIT } from "../begin-session.ts";
 import { fieldOf, readObject } from "../body.ts";
 import { refuseForged } from "../csrf.ts";
-import { deviceOf } from "../device.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS, json, ok } from "../http.ts";
 import { WRONG_KEY_RETRY_S } from "../limits.ts";
 import { listed } from "../listed.ts";
 import { readQuery, textParameter } from "../query.ts";
 import { viewCaller } from "../reach.ts";
-import type { AuditRule, Call, KeyCall, ResponseHeader, Route } from "../route.ts";
+import type { Call, KeyCall, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
-import { clearCookie, readCookie, setCookie } from "../session-cookie.ts";
+import { clearCookie } from "../session-cookie.ts";
 
-/** However much it is used. */
-const MAX_AGE_MS = 30 * 86_400_000;
 /** Longer ones are no key and no code. */
 const MAX_SECRET = 300;
 
@@ -48,30 +45,10 @@ interface SignedIn {
 }
 
 async function signIn(api: Api, call: Call): Promise<ApiResponse> {
-  const { request } = call;
-  refuseForged(request, api.config.baseUrl);
+  refuseForged(call.request, api.config.baseUrl);
   await api.authCache.refresh();
   const { caller, via } = await signedIn(api, call);
-  const own = await ownWorkspace(api, caller);
-  // Before anything is stored: a person without a workspace has nothing to see.
-  await authorise(api, SIGN_IN_RIGHTS, call, caller, own);
-  await endPrevious(api, call);
-  const secret = newSecret();
-  const session = await api.controlPlane.sessions.create({
-    secretHash: secret.hash,
-    userId: caller.user.id,
-    keyId: caller.key?.id ?? null,
-    via,
-    createdAtMs: call.nowMs,
-    endsAtMs: call.nowMs + MAX_AGE_MS,
-    device: deviceOf(request.userAgent.slice(0, MAX_SECRET)),
-    address: call.clientAddress,
-  });
-  const signed = await authorise(api, SIGN_IN_RIGHTS, call, { ...caller, session }, own);
-  if ("project" in signed) throw new Error("signing in names no project");
-  const body = JSON.stringify({ id: session.id });
-  await recordChange(api, SIGN_IN_RIGHTS, SIGN_IN_AUDIT, { ...signed, key: caller.key }, body);
-  const cookie = setCookie(api.cookie, `${session.id}.${secret.text}`, MAX_AGE_MS / 1_000);
+  const { signed, session, cookie } = await beginSession(api, call, caller, via);
   return json(200, await viewSession(api, signed, session), [...JSON_HEADERS, "Set-Cookie", cookie]);
 }
 
@@ -100,19 +77,6 @@ async function personOf(api: Api, call: Call, code: string): Promise<Caller> {
   }
   if (!user.active) throw refusal("ownerInactive");
   return { user, key: null, session: null };
-}
-
-async function ownWorkspace(api: Api, { key }: Caller) {
-  const access = key?.kind === "workspace" ? await api.authCache.key(key.id) : undefined;
-  return access === undefined ? null : keyWorkspace(access);
-}
-
-/** The browser forgets it, so it would only lie about. */
-async function endPrevious(api: Api, call: Call): Promise<void> {
-  const cookie = readCookie(api.cookie, call.request.cookie);
-  if (cookie === null) return;
-  const known = await identifySession(api, cookie, call.nowMs).catch(() => null);
-  if (known !== null) await api.controlPlane.sessions.end(known.caller.user.id, known.caller.session.id);
 }
 
 async function viewSession(api: Api, call: KeyCall, session: SessionRecord) {
@@ -168,12 +132,6 @@ async function endOthers(api: Api, call: KeyCall): Promise<ApiResponse> {
   return ok({ success: true, ended: await api.controlPlane.sessions.endOthers(own.userId, own.id) });
 }
 
-/** What a session may that asks about itself. */
-const SIGN_IN_RIGHTS = { scope: "key" } as Exclude<Route, { scope: "public" }>;
-const SIGN_IN_AUDIT: AuditRule = {
-  what: "session.started",
-  detail: ({ call: { session } }) => ({ via: session?.via }),
-};
 const base = { group: "Session" } as const;
 
 export const session: readonly Route[] = [

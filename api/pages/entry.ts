@@ -6,6 +6,7 @@ import { mayStill } from "../auth.ts";
 import { isOwn } from "../csrf.ts";
 import type { ApiRequest } from "../http.ts";
 import type { Call, ProjectRoute } from "../route.ts";
+import { cookieValue } from "../session-cookie.ts";
 import type { ShownPage } from "./public-pages.ts";
 import { isLinkToken, isUnlocked } from "./secrets.ts";
 
@@ -33,7 +34,7 @@ export function entryOf(api: Api, call: Call, { page, secrets }: ShownPage): May
     case "link":
       return isLinkToken(secrets, sentToken(call.request)) ? "open" : "hidden";
     case "password":
-      return isUnlocked(secrets, cookieNamed(cookieName(page.slug), call.request.cookie), call.nowMs)
+      return isUnlocked(secrets, cookieValue(cookieName(page.slug), call.request.cookie) ?? "", call.nowMs)
         ? "open"
         : "password";
     case "session": {
@@ -49,15 +50,6 @@ export function sentToken({ query }: Pick<ApiRequest, "query">): string {
 
 export function cookieName(slug: string): string {
   return `sonde-page-${slug}`;
-}
-
-/** @returns empty for none, and for two of the name */
-function cookieNamed(name: string, header: string): string {
-  const values = header.split(";").flatMap((pair) => {
-    const at = pair.indexOf("=");
-    return at > 0 && pair.slice(0, at).trim() === name ? [pair.slice(at + 1).trim()] : [];
-  });
-  return values.length === 1 ? (values[0] ?? "") : "";
 }
 
 /**

@@ -22,7 +22,7 @@ const oneSession = z
       .describe("Browser and system, as they call themselves")
       .meta({ examples: ["Firefox on Linux"] }),
     current: z.boolean().describe("Whether it is the one that asks"),
-    via: z.enum(["key", "link"]).describe("How the person signed in"),
+    via: z.enum(["key", "link", "oidc", "passkey"]).describe("How the person signed in"),
   })
   .meta({ id: "SessionEntry" });
 export const sessionList = z.strictObject({ sessions: z.array(oneSession), total }).meta({ id: "SessionList" });
@@ -31,3 +31,21 @@ export const signedOut = z.strictObject({ success: z.literal(true) }).meta({ id:
 export const endedSessions = z
   .strictObject({ success: z.literal(true), ended: total.describe("How many sessions ended") })
   .meta({ id: "EndedSessions" });
+
+export const signInWays = z
+  .strictObject({
+    oidc: z
+      .strictObject({
+        name: z
+          .string()
+          .describe("Its host")
+          .meta({ examples: ["login.test-site.org"] }),
+      })
+      .nullable()
+      .describe("The provider of identities; null: none is set up"),
+  })
+  .meta({ id: "SignInWays" });
+
+export const providerSignIn = z
+  .strictObject({ url: z.string().describe("Where the person signs in"), warnings })
+  .meta({ id: "ProviderSignIn" });

@@ -7,7 +7,7 @@ import type { Transport } from "../transport/transport.ts";
 import { NeverPaused, tooLarge } from "./never-paused.ts";
 
 export interface GuardedFetch {
-  /** GET and the like; rejects as fetch() does, also for an answer larger than the bound. */
+  /** Rejects as fetch() does, also for an answer larger than the bound. Sends a body that is a text, and no other. */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   /** Ends connections and what waits for them. */
   close(): Promise<void>;
@@ -37,6 +37,8 @@ export function createGuardedFetch(transport: Transport, limits: GuardedFetchLim
       const response = await fetch(url, {
         method: init.method ?? "GET",
         headers: [...new Headers(init.headers)],
+        redirect: init.redirect ?? "follow",
+        ...(typeof init.body === "string" ? { body: init.body } : {}),
         ...(init.signal === undefined ? {} : { signal: init.signal }),
         dispatcher,
       });

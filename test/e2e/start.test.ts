@@ -115,6 +115,14 @@ const file = (content: string | Buffer): string => {
 };
 const key = () => file(randomBytes(32));
 const plans = (table: unknown) => ({ SONDE_PLANS: file(JSON.stringify(table)) });
+const provider = {
+  SONDE_BASE_URL: "https://sonde.test-site.org",
+  SONDE_OIDC_ISSUER: "https://login.test-site.org",
+  SONDE_OIDC_CLIENT_ID: "sonde",
+  SONDE_OIDC_CLIENT_SECRET: "s3cret",
+  SONDE_OIDC_CLIENT_SECRET_FILE: "/nowhere/at-all",
+  SONDE_OIDC_AUTO_MEMBER: "viewer@test-site.org",
+};
 const NOWHERE = "/nowhere/at-all";
 
 describe.concurrent("a start with a setting that cannot be used", () => {
@@ -195,6 +203,12 @@ describe.concurrent("a start with a setting that cannot be used", () => {
     log: [() => ({ SONDE_LOG: "loud" }), "SONDE_LOG", "info"],
     page: [() => ({ SONDE_WEB: "yes" }), "SONDE_WEB", "on or off"],
     links: [() => ({ SONDE_REVEAL_LINKS: "yes" }), "SONDE_REVEAL_LINKS", "on or off"],
+    "provider of identities": [() => provider, "SONDE_OIDC_CLIENT_SECRET_FILE", "one secret"],
+    "claim of addresses": [
+      () => ({ ...provider, SONDE_OIDC_EMAIL_CLAIM: "e mail" }),
+      "SONDE_OIDC_EMAIL_CLAIM",
+      "claim",
+    ],
     "list of status pages": [() => ({ SONDE_STATUS_INDEX: "yes" }), "SONDE_STATUS_INDEX", "on or off"],
     streams: [() => ({ SONDE_MAX_STREAMS: "0" }), "SONDE_MAX_STREAMS", "1 to 10000"],
     server: [() => ({ SONDE_HTTP: "apache" }), "SONDE_HTTP", "net"],

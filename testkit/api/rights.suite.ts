@@ -257,6 +257,9 @@ export const PUBLIC: readonly RegExp[] = [
   /^\* \/api\/push\/\{token\}$/,
   /^GET \/$/,
   /^POST \/session$/,
+  /^GET \/sign-in$/,
+  // What is known by a cookie of its own.
+  /^(GET|POST) \/session\/oidc$/,
   // Its token is the right.
   /^(GET|POST) \/ack\/\{token\}$/,
   /^GET \/status(\/\{slug\}(\/\{file\}|\/incidents\/\{incident\})?)?$/,

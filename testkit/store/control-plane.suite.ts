@@ -6,6 +6,7 @@ import { channelTests } from "./channels.suite.ts";
 import { documentsTests } from "./documents.suite.ts";
 import { type DatabaseMaker, onGround } from "./ground.suite.ts";
 import { heartbeatTests } from "./heartbeats.suite.ts";
+import { identityTests } from "./identities.suite.ts";
 import { incidentTests } from "./incidents.suite.ts";
 import { keyTests } from "./keys.suite.ts";
 import { locationTests } from "./locations.suite.ts";
@@ -34,6 +35,7 @@ export function controlPlaneSuite(name: string, databases: DatabaseMaker): void 
     accountTests,
     keyTests,
     sessionTests,
+    identityTests,
     planChangeTests,
     monitorTests,
     changeTests,

@@ -5,11 +5,13 @@ import { Icon } from "../parts/icon.tsx";
 import { go, route } from "../state/route.ts";
 import { resumeSession, signIn } from "../state/session.ts";
 import { t } from "../words/words.ts";
+import { ProviderButton, providerFailure } from "./sign-in-provider.tsx";
 
 export function SignIn({ because }: { because: "start" | "ended" | "left" }) {
   const code = route.value.path === "/sign-in" ? route.value.query.get("code") : null;
   const key = useSignal("");
   const error = useSignal<string | null>(null);
+  const shown = error.value ?? providerFailure();
   const busy = useSignal(false);
   const submit = async (event: Event) => {
     event.preventDefault();
@@ -41,14 +43,15 @@ export function SignIn({ because }: { because: "start" | "ended" | "left" }) {
         ) : (
           <p>{t("signIn.code")}</p>
         )}
-        {error.value !== null && (
+        {shown !== null && (
           <p class="form-error" role="alert">
-            {error.value}
+            {shown}
           </p>
         )}
         <button type="submit" class="button primary wide" aria-disabled={busy.value}>
           {t("signIn.act")}
         </button>
+        {code === null && <ProviderButton failed={(message) => (error.value = message)} />}
       </form>
     </main>
   );

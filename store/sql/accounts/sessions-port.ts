@@ -2,7 +2,7 @@
 import type { UserRecord } from "./port.ts";
 
 /** How the person signed in. */
-export type SessionVia = "key" | "link";
+export type SessionVia = "key" | "link" | "oidc" | "passkey";
 
 export interface SessionRecord {
   readonly id: number;

@@ -2,7 +2,8 @@
 import { bulkStatement, type Database, statement } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
 import { decoder, encoder } from "../schema/column.ts";
-import { type Row, SESSIONS } from "../schema/tables.ts";
+import { SESSIONS } from "../schema/sign-in-tables.ts";
+import type { Row } from "../schema/tables.ts";
 import type { NewSession, SessionAccess, SessionRecord, Sessions } from "./sessions-port.ts";
 
 const toSession: (row: Row<"sessions">) => SessionRecord = decoder(SESSIONS);

@@ -2,6 +2,7 @@
 import { StoreError } from "../../errors.ts";
 import { createAccounts } from "../accounts/accounts.ts";
 import { createAudit } from "../accounts/audit.ts";
+import { createIdentities } from "../accounts/identities.ts";
 import { createKeys } from "../accounts/keys.ts";
 import { createMembers } from "../accounts/members.ts";
 import { createSessions } from "../accounts/sessions.ts";
@@ -62,6 +63,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     members: createMembers(database),
     keys: createKeys(database),
     sessions: createSessions(database),
+    identities: createIdentities(database),
     plans: createPlans(database),
     monitors: createMonitors(database),
     overview: createOverview(database),

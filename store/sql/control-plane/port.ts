@@ -5,6 +5,7 @@
  */
 
 import type { Audit } from "../accounts/audit-port.ts";
+import type { Identities } from "../accounts/identities-port.ts";
 import type { Keys } from "../accounts/keys-port.ts";
 import type { Members } from "../accounts/members-port.ts";
 import type { Accounts } from "../accounts/port.ts";
@@ -41,6 +42,7 @@ export interface ControlPlane {
   readonly members: Members;
   readonly keys: Keys;
   readonly sessions: Sessions;
+  readonly identities: Identities;
   readonly plans: Plans;
   readonly monitors: Monitors;
   readonly overview: OverviewRead;

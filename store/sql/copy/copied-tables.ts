@@ -19,6 +19,7 @@ const LARGE: ReadonlySet<keyof Tables> = new Set(["subscriptions", "monitors", "
 /** Primary keys that are not the first column alone. */
 const KEYS: Readonly<Partial<Record<keyof Tables, readonly string[]>>> = {
   memberships: ["user_id", "organization_id"],
+  identities: ["provider", "subject"],
   alert_members: ["group_id", "subject"],
   document_things: ["project_id", "kind", "key"],
   expiry_alerts: ["monitor_id", "subject", "expires_at_ms"],
@@ -32,6 +33,7 @@ export const LEFT_TABLES: Readonly<Partial<Record<keyof Tables, string>>> = {
   shards: "a database has as many as it was made with; the count of skipped turns is carried by itself",
   schedulers: "processes that ran on the database before",
   leases: "held by processes, and none runs",
+  sign_in_attempts: "a browser waits minutes for its end, and begins anew",
 };
 
 const firstColumnOf = (name: keyof Tables): readonly string[] => Object.keys(TABLES[name].columns).slice(0, 1);

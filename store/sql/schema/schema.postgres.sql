@@ -252,6 +252,18 @@ create table history (
 CREATE INDEX history_in_order ON public.history USING btree (monitor_id, at_ms, id);
 CREATE UNIQUE INDEX history_pkey ON public.history USING btree (id);
 
+create table identities (
+  provider text not null,
+  subject text not null,
+  user_id bigint not null,
+  email text not null,
+  linked_at_ms bigint not null,
+  constraint identities_key PRIMARY KEY (provider, subject),
+  constraint identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE UNIQUE INDEX identities_by_user ON public.identities USING btree (user_id, provider);
+CREATE UNIQUE INDEX identities_key ON public.identities USING btree (provider, subject);
+
 create table imported_configs (
   id bigint not null identity,
   monitor_id bigint not null,
@@ -631,6 +643,17 @@ create table shards (
   constraint shards_pkey PRIMARY KEY (shard)
 );
 CREATE UNIQUE INDEX shards_pkey ON public.shards USING btree (shard);
+
+create table sign_in_attempts (
+  attempt_hash text not null,
+  purpose text not null,
+  user_id bigint,
+  expires_at_ms bigint not null,
+  constraint sign_in_attempts_pkey PRIMARY KEY (attempt_hash),
+  constraint sign_in_attempts_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE INDEX sign_in_attempts_by_end ON public.sign_in_attempts USING btree (expires_at_ms);
+CREATE UNIQUE INDEX sign_in_attempts_pkey ON public.sign_in_attempts USING btree (attempt_hash);
 
 create table sign_in_codes (
   code_hash text not null,

@@ -483,6 +483,13 @@ CREATE TABLE "shards" ("shard" integer primary key,
   "epoch" bigint not null,
   "skipped" bigint not null);
 
+CREATE TABLE "sign_in_attempts" ("attempt_hash" text primary key,
+  "purpose" text not null,
+  "user_id" bigint references "users" ("id"),
+  "expires_at_ms" bigint not null);
+
+CREATE INDEX "sign_in_attempts_by_end" on "sign_in_attempts" ("expires_at_ms");
+
 CREATE TABLE "sign_in_codes" ("code_hash" text primary key,
   "user_id" bigint not null references "users" ("id"),
   "expires_at_ms" bigint not null);

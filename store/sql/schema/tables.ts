@@ -46,6 +46,7 @@ import {
   time,
 } from "./column.ts";
 import { DOCUMENT_THINGS, DOCUMENTS } from "./document-tables.ts";
+import { IDENTITIES, SESSIONS, SIGN_IN_ATTEMPTS, SIGN_IN_CODES } from "./sign-in-tables.ts";
 import { STATUS_PAGE_DOMAINS, STATUS_PAGE_UPDATES, STATUS_PAGES } from "./status-page-tables.ts";
 import { caseKey, searchKey } from "./text.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOKS } from "./webhook-tables.ts";
@@ -99,22 +100,6 @@ export const API_KEYS = table("api_keys", {
   created_at_ms: bigint(),
   last_used_at_ms: nullable(bigint()),
 });
-
-/** Of the page. */
-export const SESSIONS = table("sessions", {
-  id: id(),
-  secret_hash: text(),
-  user_id: bigint(),
-  key_id: nullable(bigint()),
-  via: text<"key" | "link">(),
-  created_at_ms: bigint(),
-  seen_at_ms: bigint(),
-  ends_at_ms: bigint(),
-  device: prose(),
-  address: text(),
-});
-
-const signInCodes = table("sign_in_codes", { code_hash: text(), user_id: bigint(), expires_at_ms: bigint() });
 
 type Written = Omit<Monitor, "id">;
 
@@ -431,7 +416,9 @@ export const TABLES = {
   projects: PROJECTS,
   api_keys: API_KEYS,
   sessions: SESSIONS,
-  sign_in_codes: signInCodes,
+  sign_in_codes: SIGN_IN_CODES,
+  identities: IDENTITIES,
+  sign_in_attempts: SIGN_IN_ATTEMPTS,
   heartbeats,
   hash_keys: hashKeys,
   monitors: MONITORS,

@@ -216,6 +216,8 @@ export const setting = {
   "sessions.seen": "seen",
   "sessions.via.key": "by key",
   "sessions.via.link": "by link",
+  "sessions.via.oidc": "at the provider",
+  "sessions.via.passkey": "with a passkey",
   "sessions.end": "End",
   "sessions.endOf": "End the session of {name}",
   "sessions.ended": "The session of {name} has ended.",

@@ -220,6 +220,8 @@ export const setting: WordsOf<typeof english> = {
   "sessions.seen": "آخرین فعالیت:",
   "sessions.via.key": "با کلید",
   "sessions.via.link": "با پیوند",
+  "sessions.via.oidc": "نزد ارائه‌دهنده",
+  "sessions.via.passkey": "با کلید عبور",
   "sessions.end": "پایان دادن",
   "sessions.endOf": "پایان دادن به نشست {name}",
   "sessions.ended": "نشست {name} پایان یافت.",

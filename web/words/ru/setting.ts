@@ -238,6 +238,8 @@ export const setting: WordsOf<typeof english> = {
   "sessions.seen": "активность:",
   "sessions.via.key": "по ключу",
   "sessions.via.link": "по ссылке",
+  "sessions.via.oidc": "через провайдера",
+  "sessions.via.passkey": "по ключу доступа",
   "sessions.end": "Завершить",
   "sessions.endOf": "Завершить сеанс: {name}",
   "sessions.ended": "Сеанс завершён: {name}.",

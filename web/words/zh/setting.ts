@@ -219,6 +219,8 @@ export const setting: WordsOf<typeof english> = {
   "sessions.seen": "最近活动",
   "sessions.via.key": "通过密钥",
   "sessions.via.link": "通过链接",
+  "sessions.via.oidc": "通过身份提供方",
+  "sessions.via.passkey": "通过通行密钥",
   "sessions.end": "结束",
   "sessions.endOf": "结束 {name} 的会话",
   "sessions.ended": "{name} 的会话已结束。",

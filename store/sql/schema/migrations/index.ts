@@ -22,6 +22,7 @@ import { statusPages } from "./0019-status-pages.ts";
 import { documents } from "./0020-documents.ts";
 import { audit } from "./0021-audit.ts";
 import { maintenances } from "./0022-maintenances.ts";
+import { identities } from "./0023-identities.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -44,5 +45,6 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0020-documents": documents,
   "0021-audit": audit,
   "0022-maintenances": maintenances,
+  "0023-identities": identities,
   "0019-status-pages": statusPages,
 };

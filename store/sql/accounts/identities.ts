@@ -1,0 +1,89 @@
+/** Accounts of people at a provider of identities, and sign-ins that were begun and not ended. */
+import type { Database, Session } from "../db/database.ts";
+import { decoder } from "../schema/column.ts";
+import { type Row, USERS } from "../schema/tables.ts";
+import { storable } from "../schema/text.ts";
+import { type Identities, MOST_ATTEMPTS, type NewAttempt, type NewIdentity } from "./identities-port.ts";
+import type { UserRecord } from "./port.ts";
+
+const toUser: (row: Row<"users">) => UserRecord = decoder(USERS);
+
+/** @param most attempts at the same time */
+export function createIdentities({ read, write }: Database, most = MOST_ATTEMPTS): Identities {
+  return {
+    async user(provider, subject) {
+      const row = await read.kysely
+        .selectFrom("identities as i")
+        .innerJoin("users as u", "u.id", "i.user_id")
+        .selectAll("u")
+        .where("i.provider", "=", provider)
+        .where("i.subject", "=", storable(subject))
+        .executeTakeFirst();
+      return row && toUser(row);
+    },
+    link: (identity) => write((session) => link(session, identity)),
+    addAttempt: (attempt) => write((session) => addAttempt(session, attempt, most)),
+    takeAttempt: (attemptHash, purpose, nowMs) =>
+      write(async ({ kysely }) => {
+        // Deleted and read in one statement: of two that use it at the same moment one gets it.
+        const row = await kysely
+          .deleteFrom("sign_in_attempts")
+          .where("attempt_hash", "=", attemptHash)
+          .where("purpose", "=", purpose)
+          .returning(["user_id", "expires_at_ms"])
+          .executeTakeFirst();
+        return row !== undefined && row.expires_at_ms > nowMs ? { userId: row.user_id } : undefined;
+      }),
+  };
+}
+
+async function link({ kysely }: Session, { provider, subject, userId, email, nowMs }: NewIdentity): Promise<boolean> {
+  const account = { provider, subject: storable(subject) };
+  await kysely
+    .insertInto("identities")
+    .values({ ...account, user_id: userId, email: storable(email), linked_at_ms: nowMs })
+    // Either key may be taken: of the account, and of the person at this provider.
+    .onConflict((of) => of.doNothing())
+    .execute();
+  const row = await kysely
+    .selectFrom("identities")
+    .select("user_id")
+    .where("provider", "=", provider)
+    .where("subject", "=", account.subject)
+    .executeTakeFirst();
+  return row?.user_id === userId;
+}
+
+async function addAttempt({ kysely }: Session, attempt: NewAttempt, most: number): Promise<void> {
+  await kysely.deleteFrom("sign_in_attempts").where("expires_at_ms", "<=", attempt.nowMs).execute();
+  await kysely
+    .insertInto("sign_in_attempts")
+    .values({
+      attempt_hash: attempt.attemptHash,
+      purpose: attempt.purpose,
+      user_id: attempt.userId,
+      expires_at_ms: attempt.expiresAtMs,
+    })
+    .execute();
+  const kept = await kysely
+    .selectFrom("sign_in_attempts")
+    .select("expires_at_ms")
+    .orderBy("expires_at_ms", "desc")
+    .limit(1)
+    .offset(most)
+    .executeTakeFirst();
+  if (kept === undefined) return;
+  await kysely.deleteFrom("sign_in_attempts").where("expires_at_ms", "<=", kept.expires_at_ms).execute();
+}
+
+/** With the last membership: whoever invites the person again decides anew who that is. */
+export async function forgetStranger({ kysely }: Session, userId: number): Promise<void> {
+  const [membership] = await kysely
+    .selectFrom("memberships")
+    .select("user_id")
+    .where("user_id", "=", userId)
+    .limit(1)
+    .execute();
+  if (membership !== undefined) return;
+  await kysely.deleteFrom("identities").where("user_id", "=", userId).execute();
+}

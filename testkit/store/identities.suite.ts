@@ -1,0 +1,73 @@
+/** Accounts of people at a provider, and sign-ins that were begun: one person for each account, and a sign-in is used once. */
+import { describe, expect, it } from "vitest";
+import { type Ground, NOW_MS } from "./ground.suite.ts";
+
+const PROVIDER = "https://login.test-site.org";
+
+export function identityTests(currentGround: () => Ground): void {
+  const link = (subject: string, userId = currentGround().userId, provider = PROVIDER) =>
+    currentGround().plane.identities.link({ provider, subject, userId, email: "a@test-site.org", nowMs: NOW_MS });
+  const join = async (email: string): Promise<number> => {
+    const { plane, organizationId } = currentGround();
+    const added = await plane.accounts.addMember(organizationId, { email, name: null }, "viewer", NOW_MS);
+    return added?.userId ?? 0;
+  };
+
+  describe("accounts of a provider", () => {
+    it("are one person's, who has one of each provider", async () => {
+      const { plane, userId } = currentGround();
+      const other = await join("b@test-site.org");
+      expect(await plane.identities.user(PROVIDER, "ada")).toBeUndefined();
+      const links = await Promise.all([link("ada"), link("ada"), link("ada")]);
+      expect(links).toEqual([true, true, true]);
+      expect(await plane.identities.user(PROVIDER, "ada")).toMatchObject({ id: userId, active: true });
+      expect(await plane.identities.user("https://other.test-site.org", "ada")).toBeUndefined();
+      expect([await link("ada", other), await link("eve"), await link("bob", other)]).toEqual([false, false, true]);
+      expect(await link("ada", userId, "https://other.test-site.org")).toBe(true);
+      expect(await plane.identities.user(PROVIDER, "eve")).toBeUndefined();
+    });
+
+    it("are forgotten with the last workspace of the person", async () => {
+      const { plane, organizationId, userId } = currentGround();
+      const second = await plane.accounts.createWorkspace({
+        ...{ name: "Second", plan: "free", projectName: "P", owner: userId, nowMs: NOW_MS },
+      });
+      const people = [await join("b@test-site.org"), await join("c@test-site.org")] as const;
+      const [byOwner, byOperator] = people;
+      await link("bob", byOwner);
+      await link("cy", byOperator);
+      await plane.accounts.addMember(
+        ...([second?.organizationId ?? 0, { email: "b@test-site.org", name: null }, "viewer", NOW_MS] as const),
+      );
+      await plane.members.remove(organizationId, byOwner, () => {});
+      expect(await plane.identities.user(PROVIDER, "bob")).toMatchObject({ id: byOwner });
+      await plane.members.remove(second?.organizationId ?? 0, byOwner, () => {});
+      await plane.accounts.removeMember(organizationId, byOperator);
+      expect(await plane.identities.user(PROVIDER, "bob")).toBeUndefined();
+      expect(await plane.identities.user(PROVIDER, "cy")).toBeUndefined();
+    });
+  });
+
+  describe("sign-ins that were begun", () => {
+    const begin = (attemptHash: string, expiresAtMs = NOW_MS + 10, nowMs = NOW_MS) =>
+      currentGround().plane.identities.addAttempt({ attemptHash, purpose: "oidc", userId: null, nowMs, expiresAtMs });
+
+    it("are used once, also by several at the same moment", async () => {
+      const { identities } = currentGround().plane;
+      await begin("a");
+      const takes = await Promise.all(Array.from({ length: 8 }, () => identities.takeAttempt("a", "oidc", NOW_MS)));
+      expect(takes.filter((taken) => taken !== undefined)).toEqual([{ userId: null }]);
+      expect(await identities.takeAttempt("b", "oidc", NOW_MS)).toBeUndefined();
+    });
+
+    it("are of no use when they are too old, and are forgotten then", async () => {
+      const { identities } = currentGround().plane;
+      await begin("a");
+      await begin("b");
+      expect(await identities.takeAttempt("a", "oidc", NOW_MS + 10)).toBeUndefined();
+      await begin("c", NOW_MS + 30, NOW_MS + 10);
+      expect(await identities.takeAttempt("b", "oidc", NOW_MS)).toBeUndefined();
+      expect(await identities.takeAttempt("c", "oidc", NOW_MS + 10)).toEqual({ userId: null });
+    });
+  });
+}
