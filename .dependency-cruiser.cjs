@@ -73,6 +73,7 @@ const OWNERS = {
   "badge-maker": "^api/pages/",
   micromark: "^api/pages/",
   "openid-client": "^api/oidc/provider\\.ts$",
+  "@simplewebauthn/server": "^api/passkeys/proof\\.ts$",
   commander: "^cli/",
   "cli-table3": "^cli/",
   tinybench: "^bench/",

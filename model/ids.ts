@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   organization: "",
   user: "",
   session: "",
+  passkey: "",
   webhook: "",
 } as const;
 
@@ -38,7 +39,7 @@ export function parseId(kind: IdKind, text: string): number | undefined {
 
 /** As responses write it. Subscriptions are accepted with a prefix but written without one, as integers. */
 export function formatId(
-  kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user" | "session" | "webhook">,
+  kind: Exclude<IdKind, "subscription" | "key" | "organization" | "user" | "session" | "passkey" | "webhook">,
   id: number,
 ): string {
   return `${ID_PREFIXES[kind]}${id}`;

@@ -28,6 +28,7 @@ import { providerSignIn } from "./oidc.ts";
 import { operator } from "./operator.ts";
 import { overviews } from "./overview.ts";
 import { pageUpdates } from "./page-updates.ts";
+import { passkeyRoutes } from "./passkeys.ts";
 import { pushes } from "./push.ts";
 import { quietHours } from "./quiet-hours.ts";
 import { reference } from "./reference.ts";
@@ -87,6 +88,7 @@ export const routes: readonly Route[] = [
   ...memberships,
   ...session,
   ...providerSignIn,
+  ...passkeyRoutes,
   ...health,
   ...pushes,
   ...operator,

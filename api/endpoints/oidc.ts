@@ -11,6 +11,7 @@ import { type ApiResponse, JSON_HEADERS, json, ok } from "../http.ts";
 import { ATTEMPT_LIVES_MS, attemptCookieOf, newAttempt, readAttempt } from "../oidc/attempt.ts";
 import { AccountRefused, type Found, personOf } from "../oidc/person.ts";
 import { type OidcProvider, ProviderFault } from "../oidc/provider.ts";
+import { relyingPartyOf } from "../passkeys/relying-party.ts";
 import type { AuditRule, Call, ResponseHeader, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
@@ -29,7 +30,10 @@ const JOINED_AUDIT: AuditRule = {
 };
 
 function ways(api: Api): ApiResponse {
-  return ok({ oidc: api.oidc === null ? null : { name: api.oidc.name } });
+  return ok({
+    oidc: api.oidc === null ? null : { name: api.oidc.name },
+    passkeys: relyingPartyOf(api.config.baseUrl) !== null,
+  });
 }
 
 async function begin(api: Api, call: Call): Promise<ApiResponse> {

@@ -16,6 +16,7 @@ import { refusal } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS, json, ok } from "../http.ts";
 import { WRONG_KEY_RETRY_S } from "../limits.ts";
 import { listed } from "../listed.ts";
+import { personOfPasskey } from "../passkeys/sign-in.ts";
 import { readQuery, textParameter } from "../query.ts";
 import { viewCaller } from "../reach.ts";
 import type { Call, KeyCall, ResponseHeader, Route } from "../route.ts";
@@ -29,8 +30,12 @@ const signInBody = z
   .object({
     key: z.string().max(MAX_SECRET).optional().describe("An API key"),
     code: z.string().max(MAX_SECRET).optional().describe("The code of a sign-in link, which is used up"),
+    passkey: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe("What the browser answers to the challenge of POST /session/passkey, as JSON (WebAuthn section 5.1)"),
   })
-  .describe("One of the two")
+  .describe("One of the three")
   .meta({ id: "SignIn", examples: [{ code: "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE" }] });
 
 const endQuery = { others: textParameter("`1`: every session of the person but this one.") } as const;
@@ -54,8 +59,12 @@ async function signIn(api: Api, call: Call): Promise<ApiResponse> {
 
 async function signedIn(api: Api, call: Call): Promise<SignedIn> {
   const body = readObject(call.request);
-  const [key, code] = [fieldOf(body, "key"), fieldOf(body, "code")];
-  if ((key === undefined) === (code === undefined)) throw refusal("signInInvalid");
+  const [key, code, passkey] = [fieldOf(body, "key"), fieldOf(body, "code"), fieldOf(body, "passkey")];
+  if ([key, code, passkey].filter((one) => one !== undefined).length !== 1) throw refusal("signInInvalid");
+  if (passkey !== undefined) {
+    const user = await personOfPasskey(api, call, passkey);
+    return { caller: { user, key: null, session: null }, via: "passkey" };
+  }
   const sent = key ?? code;
   if (typeof sent !== "string" || sent.trim() === "" || sent.length > MAX_SECRET) throw refusal("signInInvalid");
   if (key === undefined) return { caller: await personOf(api, call, sent.trim()), via: "link" };
@@ -151,7 +160,15 @@ export const session: readonly Route[] = [
     headers: SET_COOKIE,
     refusals: [
       ...(["signInInvalid", "notFromPage", "keyInvalid", "keyExpired", "ownerInactive"] as const),
-      ...(["workspaceAccessRemoved", "codeUseless", "tooManyWrongKeys", "storeAway", "redisAway"] as const),
+      ...([
+        "workspaceAccessRemoved",
+        "codeUseless",
+        "passkeyUseless",
+        "passkeysOff",
+        "tooManyWrongKeys",
+        "storeAway",
+        "redisAway",
+      ] as const),
     ],
     handle: signIn,
   },

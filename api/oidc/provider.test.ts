@@ -39,6 +39,7 @@ let lies: Lies = {};
 let nonce = "";
 const asked: string[] = [];
 const closers: (() => Promise<void>)[] = [];
+const opened = providerFetch(ENGINE, closers);
 
 function tokenOf({ header, claims, signature }: Lies, key: KeyObject = privateKey): string {
   const nowS = Math.floor(Date.now() / 1_000);
@@ -90,11 +91,10 @@ afterAll(async () => {
 });
 
 /** From the click to the return. */
-async function signIn(told: Lies, engine = ENGINE, requestS = 5) {
+async function signIn(told: Lies, fetch = opened, requestS = 60) {
   lies = told;
   asked.length = 0;
   const settings = { issuer, clientId: CLIENT_ID, clientSecret: "s3cret", emailClaim: "email", autoMembers: [] };
-  const fetch = providerFetch(engine, closers);
   const provider = new OidcProvider(settings, { baseUrl: BASE_URL, fetch, monotonicNowMs: () => 0, requestS });
   const attempt = newAttempt();
   nonce = attempt.nonce;
@@ -125,7 +125,7 @@ describe("a hostile provider signs no one in", () => {
       () => ({ metadata: { issuer: "https://evil.test-site.org" } }),
       /issuer/,
     ],
-    ["another issuer in the token", () => ({ claims: { iss: "https://evil.test-site.org" } }), /"iss"|issuer/],
+    ["another issuer in the token", () => ({ claims: { iss: "https://evil.test-site.org" } }), /iss/],
     ["another issuer at the return", () => ({ query: { iss: "https://evil.test-site.org" } }), /iss/],
     ["a token for another program", () => ({ claims: { aud: "other" } }), /aud/],
     ["a token for several, given to another", () => ({ claims: { aud: [CLIENT_ID, "b"], azp: "b" } }), /azp/],
@@ -181,9 +181,9 @@ describe("a hostile provider signs no one in", () => {
   });
 
   it("when it takes too long, and at an address that is not opened", async () => {
-    const stalls = signIn({ answer: (path) => path === "/token" }, ENGINE, 1);
+    const stalls = signIn({ answer: (path) => path === "/token" }, opened, 1);
     await expect(stalls).rejects.toMatchObject({ word: "provider", message: "no answer within 1 s" });
-    const closed = signIn({}, { ...ENGINE, allowNets: [] });
+    const closed = signIn({}, providerFetch({ ...ENGINE, allowNets: [] }, closers));
     await expect(closed).rejects.toMatchObject({ message: word(/SONDE_ALLOW_NETS=127\.0\.0\.1/) });
     expect(asked).toEqual([]);
   });

@@ -194,14 +194,15 @@ function authenticationOf(library: Library, secret: string | null): ClientAuth {
   };
 }
 
-/** Messages of the library are its own words; what the provider sent stays in their causes, which nobody logs. */
+/** Messages of the library are its own words; what the provider sent stays in their causes that are no errors, which the log never has. */
 function faultOf(error: unknown): ProviderFault {
-  if (error instanceof ProviderFault) return error;
-  // The library wraps what a request threw.
-  if (error instanceof Error && error.cause instanceof ProviderFault) return error.cause;
-  const { name, message, code, error: word } = error as Error & { readonly code?: unknown; readonly error?: unknown };
-  // RFC 6749 section 4.1.2.1: the provider sent the person back with an error.
-  if (name === "AuthorizationResponseError") return new ProviderFault("denied", `it answered ${String(word)}`);
-  const more = [code, word].filter((text) => typeof text === "string");
-  return new ProviderFault("provider", `${message}${more.length === 0 ? "" : ` (${more.join(", ")})`}`);
+  const messages: string[] = [];
+  for (let inner = error; inner instanceof Error; inner = inner.cause) {
+    if (inner instanceof ProviderFault) return inner;
+    const { error: word } = inner as Error & { readonly error?: unknown };
+    // RFC 6749 section 4.1.2.1: the provider sent the person back with an error.
+    if (inner.name === "AuthorizationResponseError") return new ProviderFault("denied", `it answered ${String(word)}`);
+    messages.push(typeof word === "string" ? `${inner.message} (${word})` : inner.message);
+  }
+  return new ProviderFault("provider", [...new Set(messages)].join(": "));
 }

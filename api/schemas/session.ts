@@ -43,9 +43,35 @@ export const signInWays = z
       })
       .nullable()
       .describe("The provider of identities; null: none is set up"),
+    passkeys: z.boolean().describe("Whether passkeys can be used here"),
   })
   .meta({ id: "SignInWays" });
 
 export const providerSignIn = z
   .strictObject({ url: z.string().describe("Where the person signs in"), warnings })
   .meta({ id: "ProviderSignIn" });
+
+const challenge = {
+  challenge: z.string(),
+  rp_id: z.string().describe("Whose passkeys they are: the host of the page"),
+  timeout_ms: z.int(),
+  warnings,
+};
+export const passkeyChallenge = z.strictObject(challenge).meta({ id: "PasskeyChallenge" });
+export const newPasskeyChallenge = z
+  .strictObject({
+    ...challenge,
+    user: z.strictObject({ id: z.string(), name: z.string(), display_name: z.string() }),
+    exclude: z.array(z.string()).describe("Ids of credentials that the person has"),
+  })
+  .meta({ id: "NewPasskeyChallenge" });
+
+const passkeyFields = {
+  id: z.int().min(1),
+  name: z.string(),
+  created_at: iso,
+  used_at: iso.nullable().describe("When it signed in last; null: never"),
+};
+export const passkey = z.strictObject({ ...passkeyFields, warnings }).meta({ id: "Passkey" });
+export const passkeyList = z.strictObject({ passkeys: z.array(passkey), total }).meta({ id: "PasskeyList" });
+export const removedPasskey = z.strictObject({ success: z.literal(true), id: z.int() }).meta({ id: "RemovedPasskey" });

@@ -13,7 +13,8 @@ export async function staleTypes() {
 }
 
 /** What is bundled into the page. */
-const PACKAGES = /^(preact|preact\/hooks|@preact\/signals|openapi-fetch|uplot)$|^uplot\/dist\/uPlot\.min\.css$/;
+const PACKAGES =
+  /^(preact|preact\/hooks|@preact\/signals|openapi-fetch|uplot|@simplewebauthn\/browser)$|^uplot\/dist\/uPlot\.min\.css$/;
 
 /** The page runs in a browser: of ours it imports itself and model/, of others what is bundled. */
 export function strayImports() {

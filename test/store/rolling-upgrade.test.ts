@@ -34,7 +34,7 @@ const ADDED: ReadonlySet<string> = new Set([
   ...["lastRowId", "last_row_id"],
   ...["statusSinceMs", "status_since_ms"],
   // Tables of the page's sign-in.
-  ...["sessions", "sign_in_codes", "identities", "sign_in_attempts"],
+  ...["sessions", "sign_in_codes", "identities", "sign_in_attempts", "passkeys"],
   "audit",
   // Channels and alerts.
   ...["channels", "alert_rules", "alert_rule_versions", "quiet_hours", "alert_groups", "alert_members"],

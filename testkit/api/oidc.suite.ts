@@ -55,7 +55,7 @@ export function oidcSuite(server: "uws" | "node"): void {
 
     it("is offered, and goes to the provider with code, PKCE, state and nonce", async () => {
       const ways = await world.send("GET", "/api/v1/sign-in", { key: null, project: null });
-      expect(ways.body).toEqual({ oidc: { name: new URL(provider.issuer).host } });
+      expect(ways.body).toEqual({ oidc: { name: new URL(provider.issuer).host }, passkeys: true });
       const begun = await begin();
       expect(begun.headers["set-cookie"]).toMatch(
         /^__Host-sonde-oidc=[\w-]{43}; Path=\/; Secure; HttpOnly; SameSite=Lax; Max-Age=600$/,
@@ -170,7 +170,7 @@ export function oidcSuite(server: "uws" | "node"): void {
 
   it("is not offered where no provider is set up", async () => {
     const world = await openWorld(server);
-    expect((await world.send("GET", "/api/v1/sign-in", { key: null })).body).toEqual({ oidc: null });
+    expect((await world.send("GET", "/api/v1/sign-in", { key: null })).body).toEqual({ oidc: null, passkeys: false });
     for (const method of ["POST", "GET"]) {
       const answer = await world.send(method, CALLBACK, { key: null, headers: { "x-sonde-page": "1" } });
       expect(answer.body.message).toBe("Signing in at a provider is not set up on this service.");

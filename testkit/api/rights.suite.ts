@@ -241,6 +241,11 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "GET /sessions": { scope: "key", admitted: SESSION_ONLY },
   "DELETE /sessions": { scope: "key", admitted: SESSION_ONLY },
   "DELETE /sessions/{id}": { scope: "key", admitted: SESSION_ONLY },
+  "GET /passkeys": { scope: "key", admitted: SESSION_ONLY },
+  "POST /passkeys/challenge": { scope: "key", admitted: SESSION_ONLY },
+  "POST /passkeys": { scope: "key", admitted: SESSION_ONLY },
+  "PUT /passkeys/{id}": { scope: "key", admitted: SESSION_ONLY },
+  "DELETE /passkeys/{id}": { scope: "key", admitted: SESSION_ONLY },
   "DELETE /keys/{id}": {
     scope: "key",
     editors: "You do not have permission to revoke this key",
@@ -258,6 +263,7 @@ export const PUBLIC: readonly RegExp[] = [
   /^GET \/$/,
   /^POST \/session$/,
   /^GET \/sign-in$/,
+  /^POST \/session\/passkey$/,
   // What is known by a cookie of its own.
   /^(GET|POST) \/session\/oidc$/,
   // Its token is the right.
@@ -333,7 +339,18 @@ const OF_SESSIONS: Readonly<Record<string, Verdict>> = {
   "GET /sessions": ok,
   "DELETE /sessions": refused(400, "others must be 1: it ends every session but this one."),
   "DELETE /sessions/{id}": refused(404, "Session not found"),
+  "GET /passkeys": ok,
+  "PUT /passkeys/{id}": refused(400, "name must be a text of 1 to 60 characters."),
+  "DELETE /passkeys/{id}": refused(404, "Passkey not found"),
 };
+
+/** The matrix has no SONDE_BASE_URL. */
+const NO_PASSKEYS = [404, "Passkeys need SONDE_BASE_URL: https:// and a name, or http://localhost."] as const;
+const BY_KEY = [
+  403,
+  "A session that began with a key adds no passkey. Sign in with a link or at the provider first.",
+] as const;
+const ADDING: ReadonlySet<string> = new Set(["POST /passkeys", "POST /passkeys/challenge"]);
 
 /** As the key that it was made with, or as an account-wide one; it counts as no use of the API, so it has no limit headers. */
 export function expectedOfSession(
@@ -348,6 +365,9 @@ export function expectedOfSession(
   // A link's session makes keys where its person may. Who has no role at home is a manager elsewhere.
   const makesKey = kind === "session of a link" && endpoint === "POST /keys";
   const ofKeys = role === "viewer" ? refused(403, right.editors ?? "") : right.admitted;
+  const addsPasskey = asKey.status !== 401 && ADDING.has(endpoint);
+  const [status, message] = kind === "session of a key" ? BY_KEY : NO_PASSKEYS;
+  if (addsPasskey) return { status, message, limits: false };
   return { ...(own ?? (makesKey ? ofKeys : asKey)), limits: false };
 }
 

@@ -93,7 +93,7 @@ export function sessionsSuite(server: "net" | "node"): void {
       expect((await signIn({ code: fresh })).body).toEqual(error(401, "API key owner account is inactive"));
       expect((await signIn({ code: ofInactive })).status).toBe(401);
       for (const body of [{}, { key: world.key, code: fresh }, { code: 1 }, { code: "" }, { key: "x".repeat(301) }])
-        expect((await signIn(body)).body).toEqual(error(400, "Send one of key and code."));
+        expect((await signIn(body)).body).toEqual(error(400, "Send one of key, code and passkey."));
     });
 
     it("are not begun by trying: wrong codes and keys use one allowance up, and sessions go on", async () => {

@@ -3,6 +3,7 @@ import { SelectField } from "../parts/field.tsx";
 import { LANGUAGES, type Language, language, shortcuts, THEMES, type Theme, theme } from "../state/prefs.ts";
 import { signedIn } from "../state/session.ts";
 import { t } from "../words/words.ts";
+import { Passkeys } from "./passkeys.tsx";
 import { Sessions } from "./sessions.tsx";
 
 /** Each in itself, so that it is found by those who read no other. */
@@ -61,6 +62,7 @@ export function Account() {
         </label>
         <p class="hint">{t("account.shortcutsHint")}</p>
       </section>
+      <Passkeys />
       <Sessions />
     </div>
   );

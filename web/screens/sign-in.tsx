@@ -5,7 +5,7 @@ import { Icon } from "../parts/icon.tsx";
 import { go, route } from "../state/route.ts";
 import { resumeSession, signIn } from "../state/session.ts";
 import { t } from "../words/words.ts";
-import { ProviderButton, providerFailure } from "./sign-in-provider.tsx";
+import { OtherWays, providerFailure } from "./sign-in-ways.tsx";
 
 export function SignIn({ because }: { because: "start" | "ended" | "left" }) {
   const code = route.value.path === "/sign-in" ? route.value.query.get("code") : null;
@@ -51,7 +51,7 @@ export function SignIn({ because }: { because: "start" | "ended" | "left" }) {
         <button type="submit" class="button primary wide" aria-disabled={busy.value}>
           {t("signIn.act")}
         </button>
-        {code === null && <ProviderButton failed={(message) => (error.value = message)} />}
+        {code === null && <OtherWays failed={(message) => (error.value = message)} />}
       </form>
     </main>
   );

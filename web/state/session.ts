@@ -41,7 +41,9 @@ export async function resumeSession(): Promise<void> {
 }
 
 /** @throws ApiError with the API's own message */
-export async function signIn(by: { key: string } | { code: string }): Promise<void> {
+export async function signIn(
+  by: { key: string } | { code: string } | { passkey: Record<string, unknown> },
+): Promise<void> {
   enter(await data(client.POST("/session", { body: by })));
 }
 

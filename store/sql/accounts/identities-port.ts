@@ -13,7 +13,7 @@ export interface NewIdentity {
 }
 
 /** What a sign-in that was begun is for. */
-export type AttemptPurpose = "oidc";
+export type AttemptPurpose = "oidc" | "passkey" | "new-passkey";
 
 export interface NewAttempt {
   readonly attemptHash: string;

@@ -86,4 +86,5 @@ export async function forgetStranger({ kysely }: Session, userId: number): Promi
     .execute();
   if (membership !== undefined) return;
   await kysely.deleteFrom("identities").where("user_id", "=", userId).execute();
+  await kysely.deleteFrom("passkeys").where("user_id", "=", userId).execute();
 }

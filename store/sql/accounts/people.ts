@@ -118,11 +118,12 @@ export async function findOrInsertUser(session: Session, person: Person, nowMs: 
 }
 
 /**
- * Ends links and the sessions that links began. The first workspace that a person belongs to may have signed in as the person, by the link that it
+ * Ends links, the sessions that links began, and the passkeys that such sessions added. The first workspace that a person belongs to may have signed in as the person, by the link that it
  * was given for the invitation; such a session must not reach the workspace that the person joins next.
  */
 export async function signOut({ kysely }: Session, userId: number): Promise<void> {
   await kysely.deleteFrom("sign_in_codes").where("user_id", "=", userId).execute();
+  await kysely.deleteFrom("passkeys").where("user_id", "=", userId).where("added_via", "=", "link").execute();
   await kysely.deleteFrom("sessions").where("user_id", "=", userId).where("key_id", "is", null).execute();
 }
 

@@ -5,6 +5,7 @@ import { createAudit } from "../accounts/audit.ts";
 import { createIdentities } from "../accounts/identities.ts";
 import { createKeys } from "../accounts/keys.ts";
 import { createMembers } from "../accounts/members.ts";
+import { createPasskeys } from "../accounts/passkeys.ts";
 import { createSessions } from "../accounts/sessions.ts";
 import { createChannels } from "../alerts/channels.ts";
 import { createAlertTurns } from "../alerts/notifications.ts";
@@ -64,6 +65,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     keys: createKeys(database),
     sessions: createSessions(database),
     identities: createIdentities(database),
+    passkeys: createPasskeys(database),
     plans: createPlans(database),
     monitors: createMonitors(database),
     overview: createOverview(database),

@@ -8,6 +8,7 @@ import type { Audit } from "../accounts/audit-port.ts";
 import type { Identities } from "../accounts/identities-port.ts";
 import type { Keys } from "../accounts/keys-port.ts";
 import type { Members } from "../accounts/members-port.ts";
+import type { Passkeys } from "../accounts/passkeys-port.ts";
 import type { Accounts } from "../accounts/port.ts";
 import type { Sessions } from "../accounts/sessions-port.ts";
 import type { Channels } from "../alerts/channels-port.ts";
@@ -43,6 +44,7 @@ export interface ControlPlane {
   readonly keys: Keys;
   readonly sessions: Sessions;
   readonly identities: Identities;
+  readonly passkeys: Passkeys;
   readonly plans: Plans;
   readonly monitors: Monitors;
   readonly overview: OverviewRead;

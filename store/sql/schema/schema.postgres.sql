@@ -565,6 +565,23 @@ create table outbox (
 );
 CREATE UNIQUE INDEX outbox_pkey ON public.outbox USING btree (id);
 
+create table passkeys (
+  id bigint not null identity,
+  credential_id text not null,
+  user_id bigint not null,
+  public_key text not null,
+  counter bigint not null,
+  name text not null,
+  added_via text not null,
+  created_at_ms bigint not null,
+  used_at_ms bigint,
+  constraint passkeys_pkey PRIMARY KEY (id),
+  constraint passkeys_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE UNIQUE INDEX passkeys_by_credential ON public.passkeys USING btree (credential_id);
+CREATE INDEX passkeys_by_user ON public.passkeys USING btree (user_id);
+CREATE UNIQUE INDEX passkeys_pkey ON public.passkeys USING btree (id);
+
 create table projects (
   id bigint not null identity,
   organization_id bigint not null,

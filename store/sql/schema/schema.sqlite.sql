@@ -193,6 +193,16 @@ CREATE TABLE "history" ("id" integer primary key autoincrement,
 
 CREATE INDEX "history_in_order" on "history" ("monitor_id", "at_ms", "id");
 
+CREATE TABLE "identities" ("provider" text not null,
+  "subject" text not null,
+  "user_id" bigint not null references "users" ("id"),
+  "email" text not null,
+  "linked_at_ms" bigint not null, constraint "identities_key" primary key ("provider",
+  "subject"));
+
+CREATE UNIQUE INDEX "identities_by_user" on "identities" ("user_id",
+  "provider");
+
 CREATE TABLE "imported_configs" ("id" integer primary key autoincrement,
   "monitor_id" bigint not null references "imported_servers" ("monitor_id") on delete cascade,
   "position" integer not null,
@@ -428,6 +438,20 @@ CREATE TABLE "outbox" ("id" integer primary key autoincrement,
   "webhook_id" bigint,
   "at_ms" bigint not null,
   "data" text not null);
+
+CREATE TABLE "passkeys" ("id" integer primary key autoincrement,
+  "credential_id" text not null,
+  "user_id" bigint not null references "users" ("id"),
+  "public_key" text not null,
+  "counter" bigint not null,
+  "name" text not null,
+  "added_via" text not null,
+  "created_at_ms" bigint not null,
+  "used_at_ms" bigint);
+
+CREATE UNIQUE INDEX "passkeys_by_credential" on "passkeys" ("credential_id");
+
+CREATE INDEX "passkeys_by_user" on "passkeys" ("user_id");
 
 CREATE TABLE "projects" ("id" integer primary key autoincrement,
   "organization_id" bigint not null references "workspaces" ("id"),

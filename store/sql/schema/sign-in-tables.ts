@@ -31,8 +31,23 @@ export const IDENTITIES = table("identities", {
 /** Sign-ins that were begun and not ended. */
 export const SIGN_IN_ATTEMPTS = table("sign_in_attempts", {
   attempt_hash: text(),
-  purpose: text<"oidc">(),
+  purpose: text<"oidc" | "passkey" | "new-passkey">(),
   /** Whose attempt it is; null: it is not known before it ends. */
   user_id: nullable(bigint()),
   expires_at_ms: bigint(),
+});
+
+/** Passkeys of people. */
+export const PASSKEYS = table("passkeys", {
+  id: id(),
+  /** Unique; base64url, as the browser names it. */
+  credential_id: text(),
+  user_id: bigint(),
+  /** COSE, base64url. */
+  public_key: text(),
+  counter: bigint(),
+  name: prose(),
+  added_via: text<"link" | "oidc">(),
+  created_at_ms: bigint(),
+  used_at_ms: nullable(bigint()),
 });

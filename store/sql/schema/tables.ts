@@ -46,7 +46,7 @@ import {
   time,
 } from "./column.ts";
 import { DOCUMENT_THINGS, DOCUMENTS } from "./document-tables.ts";
-import { IDENTITIES, SESSIONS, SIGN_IN_ATTEMPTS, SIGN_IN_CODES } from "./sign-in-tables.ts";
+import { IDENTITIES, PASSKEYS, SESSIONS, SIGN_IN_ATTEMPTS, SIGN_IN_CODES } from "./sign-in-tables.ts";
 import { STATUS_PAGE_DOMAINS, STATUS_PAGE_UPDATES, STATUS_PAGES } from "./status-page-tables.ts";
 import { caseKey, searchKey } from "./text.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOKS } from "./webhook-tables.ts";
@@ -419,6 +419,7 @@ export const TABLES = {
   sign_in_codes: SIGN_IN_CODES,
   identities: IDENTITIES,
   sign_in_attempts: SIGN_IN_ATTEMPTS,
+  passkeys: PASSKEYS,
   heartbeats,
   hash_keys: hashKeys,
   monitors: MONITORS,

@@ -60,6 +60,7 @@ export const watching = {
   "signIn.code": "This one-time link signs you in.",
   "signIn.act": "Sign in",
   "signIn.ended": "Your session has ended. Sign in again to go on.",
+  "signIn.passkey": "Sign in with a passkey",
   "signIn.provider": "Sign in with {name}",
   "signIn.or": "or",
   "signIn.failed.again": "That sign-in began in another window, or too long ago. Try again.",

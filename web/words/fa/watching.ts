@@ -64,6 +64,7 @@ export const watching: WordsOf<typeof english> = {
   "signIn.code": "با این پیوند یک‌بارمصرف وارد می‌شوید.",
   "signIn.act": "ورود",
   "signIn.ended": "نشست شما پایان یافته است. برای ادامه دوباره وارد شوید.",
+  "signIn.passkey": "ورود با کلید عبور",
   "signIn.provider": "ورود با {name}",
   "signIn.or": "یا",
   "signIn.failed.again": "این ورود در پنجره‌ای دیگر یا خیلی پیش آغاز شده است. دوباره تلاش کنید.",

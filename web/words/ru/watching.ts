@@ -64,6 +64,7 @@ export const watching: WordsOf<typeof english> = {
   "signIn.code": "Вход по одноразовой ссылке.",
   "signIn.act": "Войти",
   "signIn.ended": "Сеанс завершён. Войдите снова, чтобы продолжить.",
+  "signIn.passkey": "Войти с ключом доступа",
   "signIn.provider": "Войти через {name}",
   "signIn.or": "или",
   "signIn.failed.again": "Этот вход начат в другом окне или слишком давно. Попробуйте ещё раз.",

@@ -62,6 +62,7 @@ export const watching: WordsOf<typeof english> = {
   "signIn.code": "使用此一次性链接登录。",
   "signIn.act": "登录",
   "signIn.ended": "会话已结束，请重新登录后继续。",
+  "signIn.passkey": "使用通行密钥登录",
   "signIn.provider": "使用 {name} 登录",
   "signIn.or": "或",
   "signIn.failed.again": "此次登录在另一个窗口开始，或时间过久。请重试。",

@@ -23,6 +23,7 @@ import { documents } from "./0020-documents.ts";
 import { audit } from "./0021-audit.ts";
 import { maintenances } from "./0022-maintenances.ts";
 import { identities } from "./0023-identities.ts";
+import { passkeys } from "./0028-passkeys.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -46,5 +47,6 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0021-audit": audit,
   "0022-maintenances": maintenances,
   "0023-identities": identities,
+  "0028-passkeys": passkeys,
   "0019-status-pages": statusPages,
 };
