@@ -76,8 +76,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     publicTargets: createTargets({ ...config, allowNets: config.publicAllowNets, resolve }),
     closing: stopping.signal,
     site: config.hasPage === true ? await readSite(config.siteFolder) : null,
-    ...callersOf(config),
-    oidc: providerOf(dependencies),
+    ...callersOf(dependencies),
     startedAtMs: dependencies.clock.now(),
     baseUrl,
     httpServer: config.httpServer,
@@ -120,13 +119,15 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
 }
 
 /** What is remembered of callers. */
-function callersOf({ maxStreams, baseUrl }: ApiDependencies["config"]) {
+function callersOf(dependencies: ApiDependencies) {
+  const { maxStreams, baseUrl } = dependencies.config;
   return {
     requests: createRequestMetrics(),
     streams: createStreams(maxStreams ?? DEFAULT_MAX_STREAMS),
     uses: new Map<number, number>(),
     seen: { latest: new BoundedMap<number, number>(MAX_SEEN), unwritten: new Map<number, number>() },
     cookie: cookieRules(baseUrl),
+    oidc: providerOf(dependencies),
   };
 }
 

@@ -27,7 +27,7 @@ interface OidcTexts extends Omit<OidcSettings, "issuer" | "clientId" | "autoMemb
 }
 
 const AUTO_MEMBER = /^(?:admin|manager|viewer)@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}$/i;
-/** Without TLS anybody on the way could answer in the provider's place. */
+/** Without TLS any host on the way could answer in the provider's place. */
 const ASKED = /^https:\/\/|^http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost)(?:[:/]|$)/;
 
 /** @returns null for none, and one line that names the setting for what cannot be used */

@@ -1,4 +1,4 @@
-/** Asks the provider of identities: made when somebody signs in there for the first time, because most services have none. */
+/** Asks the provider of identities: made with the first sign-in there, because most services have none. */
 import type { ProviderFetch } from "../api/oidc/provider.ts";
 import type { EngineOptions } from "../engine/contract/options.ts";
 import { NetworkFault } from "../engine/net/fault.ts";

@@ -111,7 +111,7 @@ function failureOf(api: Api, error: unknown): Failure | undefined {
 
 function tell(api: Api, error: unknown): void {
   const reason = error instanceof Error ? error.message : String(error);
-  api.log.warn({ provider: api.oidc?.name, reason }, "nobody was signed in at the provider");
+  api.log.warn({ provider: api.oidc?.name, reason }, "a sign-in at the provider failed");
 }
 
 /** Behind `#`: it is sent to no server, and leads nowhere but into our own page. */

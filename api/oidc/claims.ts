@@ -18,7 +18,7 @@ const MAX_EMAIL = 254;
 const MAX_NAME = 120;
 /**
  * ASCII alone: lower case makes one letter of several in other scripts (the Kelvin sign becomes a k), and so another person's address of one
- * that a stranger may have.
+ * that an outsider may have.
  */
 const EMAIL = /^[\x21-\x7e]{1,64}@[a-z0-9.-]{1,253}$/i;
 const NOT_IN_ADDRESSES = /[\s"(),:;<>@[\\\]]/;

@@ -5,7 +5,7 @@ import type { Api } from "../api.ts";
 import type { Account } from "./claims.ts";
 
 /** Why an account signs no one in; the page has words for each. */
-export type NotSignedIn = "email" | "nobody" | "other" | "inactive" | "none" | "full";
+export type NotSignedIn = "email" | "unknown" | "other" | "inactive" | "none" | "full";
 
 export class AccountRefused extends Error {
   override readonly name = "AccountRefused";
@@ -64,13 +64,13 @@ async function newMember(
   const domain = person.email.slice(person.email.lastIndexOf("@") + 1);
   const rule = rules.find((one) => one.domain === domain);
   const [first] = rule === undefined ? [] : await controlPlane.accounts.workspaces();
-  if (rule === undefined || first === undefined) throw new AccountRefused("nobody");
+  if (rule === undefined || first === undefined) throw new AccountRefused("unknown");
   const invited = await controlPlane.members.invite(first.id, person, rule.role, nowMs);
   if (invited === "full") throw new AccountRefused("full");
   state.notices.publish("keys");
   if (invited !== "member") return { user: invited.user, joinedAs: rule.role };
   // Another sign-in of the same person made it at the same moment.
   const user = await controlPlane.accounts.userByEmail(person.email);
-  if (user === undefined) throw new AccountRefused("nobody");
+  if (user === undefined) throw new AccountRefused("unknown");
   return { user, joinedAs: null };
 }

@@ -29,7 +29,7 @@ interface Lies {
 }
 
 const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const stranger: KeyObject = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
+const otherKey: KeyObject = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey;
 const JWK = { ...publicKey.export({ format: "jwk" }), kid: "1", use: "sig", alg: "ES256" };
 const base64 = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString("base64url");
 
@@ -74,7 +74,7 @@ function answer({ url: path = "" }: IncomingMessage, response: ServerResponse): 
     say({
       access_token: "t",
       token_type: "Bearer",
-      id_token: tokenOf(lies, lies.signature === "" ? stranger : privateKey),
+      id_token: tokenOf(lies, lies.signature === "" ? otherKey : privateKey),
     });
 }
 
@@ -91,15 +91,15 @@ afterAll(async () => {
 });
 
 /** From the click to the return. */
-async function signIn(told: Lies, fetch = opened, requestS = 60) {
-  lies = told;
+async function signIn(ofCase: Lies, fetch = opened, requestS = 60) {
+  lies = ofCase;
   asked.length = 0;
   const settings = { issuer, clientId: CLIENT_ID, clientSecret: "s3cret", emailClaim: "email", autoMembers: [] };
   const provider = new OidcProvider(settings, { baseUrl: BASE_URL, fetch, monotonicNowMs: () => 0, requestS });
   const attempt = newAttempt();
   nonce = attempt.nonce;
   await provider.begin(attempt);
-  return provider.finish(new URLSearchParams({ code: "c", state: attempt.state, ...told.query }).toString(), attempt);
+  return provider.finish(new URLSearchParams({ code: "c", state: attempt.state, ...ofCase.query }).toString(), attempt);
 }
 
 const pastS = Math.floor(Date.now() / 1_000);
@@ -172,8 +172,8 @@ describe("a hostile provider signs no one in", () => {
       () => ({ metadata: { token_endpoint: "http://10.0.0.1/token" } }),
       /SONDE_ALLOW_NETS|private|10\.0\.0\.1/,
     ],
-  ])("with %s", async (_, told, reason) => {
-    const failure = await signIn(told()).catch((error: unknown) => error);
+  ])("with %s", async (_, liesOf, reason) => {
+    const failure = await signIn(liesOf()).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ProviderFault);
     expect(failure).toMatchObject({ word: "provider", message: word(reason) });
     expect(asked).not.toContain("/elsewhere");

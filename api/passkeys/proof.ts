@@ -22,7 +22,7 @@ export async function provenPasskey(
   ]);
   try {
     const stated = decodeAttestationObject(new Uint8Array(Buffer.from(answer.response.attestationObject, "base64url")));
-    // Certificates name addresses of lists of revoked ones, which the library asks: nobody here may choose what we ask.
+    // Certificates name addresses of lists of revoked ones, which the library asks: no caller may choose what we ask.
     const isOwnWord = stated.get("fmt") === "none" || stated.get("fmt") === "packed";
     if (!isOwnWord || stated.get("attStmt").get("x5c") !== undefined) return undefined;
     const { registrationInfo } = await verifyRegistrationResponse({

@@ -110,7 +110,7 @@ describeWith(["chromium"], "signing in as a team", () => {
       await page.locator("input[name=prompt][value=consent]").waitFor({ state: "attached" });
       await page.locator("button[type=submit]").click();
     };
-    await atProvider("stranger");
+    await atProvider("outsider");
     await page.getByRole("alert").filter({ hasText: "vouches for no e-mail address" }).waitFor();
     expect(await accessFaults(page)).toEqual([]);
     await page.context().clearCookies();

@@ -120,8 +120,8 @@ export function oidcSuite(server: "uws" | "node"): void {
       ["an address that is not verified", "eve", { email: "ada@test-site.org", email_verified: false }, "email"],
       ["no word of verifying", "eve2", { email: "ada@test-site.org", email_verified: null }, "email"],
       ["no address", "eve3", { email: undefined }, "email"],
-      ["a stranger's address", "eve4", { email: "stranger@test-site.org" }, "nobody"],
-      ["an address below a domain that joins", "eve5", { email: "x@sub.joins.test-site.org" }, "nobody"],
+      ["an address of no person here", "eve4", { email: "outsider@test-site.org" }, "unknown"],
+      ["an address below a domain that joins", "eve5", { email: "x@sub.joins.test-site.org" }, "unknown"],
       ["an address of a member with another account", "eve6", { email: "ada@test-site.org" }, "other"],
       ["a letter that only looks like another", "eve7", { email: "\u212Aim@joins.test-site.org" }, "email"],
     ])("signs no one in with %s", async (_, login, claims, word) => {
@@ -131,7 +131,7 @@ export function oidcSuite(server: "uws" | "node"): void {
       expect(answer.headers["set-cookie"]).toBeUndefined();
     });
 
-    it("makes a member of a stranger only where the operator set so, and no one back of who was taken out", async () => {
+    it("makes a member of an outsider only where the operator set so, and no one back of who was taken out", async () => {
       known("new", "New@Joins.Test-Site.org");
       const joined = await signIn("new");
       expect((await whoIs(joined)).body).toMatchObject({

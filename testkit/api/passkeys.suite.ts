@@ -95,7 +95,7 @@ export function passkeysSuite(server: "uws" | "node"): void {
       ["another origin", { origin: EVIL }],
       ["a page of ours without TLS", { origin: BASE_URL.replace("https", "http") }],
       ["another relying party", { rpId: "evil.test-site.org" }],
-      ["a challenge that nobody gave", { challenge: "a".repeat(43) }],
+      ["a challenge that was not given", { challenge: "a".repeat(43) }],
       ["a page of ours within another", { crossOrigin: true }],
       ["the making of a passkey", { type: "webauthn.create" }],
       ["a person who was not asked", { unasked: true }],

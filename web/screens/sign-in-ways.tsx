@@ -10,11 +10,11 @@ import { t } from "../words/words.ts";
 
 /** As the API words them in the address that it leads back to. */
 const FAILURES = [
-  ...(["again", "denied", "provider", "email", "nobody"] as const),
+  ...(["again", "denied", "provider", "email", "unknown"] as const),
   ...(["other", "inactive", "none", "full", "busy"] as const),
 ] as const;
 
-/** Why nobody is signed in, in words; null where nothing failed. */
+/** Why no one is signed in, in words; null where nothing failed. */
 export function providerFailure(): string | null {
   const word = route.value.path === "/sign-in" ? route.value.query.get("failed") : null;
   const known = FAILURES.find((one) => one === word);

@@ -76,8 +76,8 @@ async function addAttempt({ kysely }: Session, attempt: NewAttempt, most: number
   await kysely.deleteFrom("sign_in_attempts").where("expires_at_ms", "<=", kept.expires_at_ms).execute();
 }
 
-/** With the last membership: whoever invites the person again decides anew who that is. */
-export async function forgetStranger({ kysely }: Session, userId: number): Promise<void> {
+/** With the last membership: the next invitation decides anew who the person is. */
+export async function forgetOutsider({ kysely }: Session, userId: number): Promise<void> {
   const [membership] = await kysely
     .selectFrom("memberships")
     .select("user_id")

@@ -4,7 +4,7 @@ import type { Database, Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
 import { decoder } from "../schema/column.ts";
 import { type Row, USERS } from "../schema/tables.ts";
-import { forgetStranger } from "./identities.ts";
+import { forgetOutsider } from "./identities.ts";
 import { type Invited, type Member, type Members, MOST_MEMBERS } from "./members-port.ts";
 import { findOrInsertUser, signOut } from "./people.ts";
 import type { Person, UserRecord } from "./port.ts";
@@ -38,7 +38,7 @@ export function createMembers({ read, write }: Database): Members {
           .where("organization_id", "=", organizationId)
           .where("user_id", "=", userId)
           .execute();
-        await forgetStranger(session, userId);
+        await forgetOutsider(session, userId);
         await raiseGeneration(session);
         return before;
       }),

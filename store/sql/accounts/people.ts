@@ -5,7 +5,7 @@ import { raiseGeneration } from "../db/generation.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { type Row, USERS } from "../schema/tables.ts";
 import { caseKey } from "../schema/text.ts";
-import { forgetStranger } from "./identities.ts";
+import { forgetOutsider } from "./identities.ts";
 import type { Accounts, Person, UserRecord } from "./port.ts";
 import { holdWorkspace, toWorkspace } from "./workspaces.ts";
 
@@ -76,7 +76,7 @@ export function createMemberships({ read, write }: Database): Memberships {
           .where("organization_id", "=", organizationId)
           .where("user_id", "=", userId)
           .executeTakeFirst();
-        await forgetStranger(session, userId);
+        await forgetOutsider(session, userId);
         await raiseGeneration(session);
         return numDeletedRows > 0n;
       }),

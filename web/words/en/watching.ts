@@ -67,7 +67,7 @@ export const watching = {
   "signIn.failed.denied": "The provider did not sign you in.",
   "signIn.failed.provider": "The provider gave no good answer. Try again; the log of the service says why.",
   "signIn.failed.email": "The provider vouches for no e-mail address of yours.",
-  "signIn.failed.nobody": "Nobody here has your e-mail address. Ask an Owner or Admin to invite you.",
+  "signIn.failed.unknown": "No one here has your e-mail address. Ask an Owner or Admin to invite you.",
   "signIn.failed.other":
     "Another account of the provider signs in as this person. Ask an Owner or Admin to remove and invite you.",
   "signIn.failed.inactive": "You are switched off here. Ask the operator of the service.",

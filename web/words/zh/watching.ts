@@ -69,7 +69,7 @@ export const watching: WordsOf<typeof english> = {
   "signIn.failed.denied": "身份提供方没有让您登录。",
   "signIn.failed.provider": "身份提供方没有给出正确的回答。请重试；原因见服务日志。",
   "signIn.failed.email": "身份提供方没有确认您的任何电子邮件地址。",
-  "signIn.failed.nobody": "这里没有人使用您的电子邮件地址。请让所有者或管理员邀请您。",
+  "signIn.failed.unknown": "这里没有人使用您的电子邮件地址。请让所有者或管理员邀请您。",
   "signIn.failed.other": "身份提供方的另一个账户以此人身份登录。请让所有者或管理员移除并重新邀请您。",
   "signIn.failed.inactive": "您在此处已被停用。请联系服务的运营者。",
   "signIn.failed.none": "您不属于任何工作区。请让所有者或管理员邀请您。",
