@@ -76,8 +76,8 @@ describeWith(["chromium"], "signing in as a team", () => {
     await signOut(page);
     expect(await accessFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Sign in with a passkey" }).click();
-    await overview(page);
-    await account(page);
+    // Where the person was before.
+    await page.getByRole("heading", { level: 1, name: "Account" }).waitFor();
     await page.getByText("with a passkey").waitFor();
     await page.getByRole("button", { name: "Rename the passkey Laptop" }).click();
     const rename = page.getByRole("dialog", { name: "Rename" });

@@ -200,8 +200,7 @@ CREATE TABLE "identities" ("provider" text not null,
   "linked_at_ms" bigint not null, constraint "identities_key" primary key ("provider",
   "subject"));
 
-CREATE UNIQUE INDEX "identities_by_user" on "identities" ("user_id",
-  "provider");
+CREATE UNIQUE INDEX "identities_by_user" on "identities" ("user_id", "provider");
 
 CREATE TABLE "imported_configs" ("id" integer primary key autoincrement,
   "monitor_id" bigint not null references "imported_servers" ("monitor_id") on delete cascade,
