@@ -2,6 +2,6 @@
 import { describe } from "vitest";
 import { oidcSuite } from "../testkit/api/oidc.suite.ts";
 
-describe("uWebSockets.js", () => oidcSuite("uws"));
+describe("node:net", () => oidcSuite("net"));
 
 describe("node:http", () => oidcSuite("node"));

@@ -2,6 +2,6 @@
 import { describe } from "vitest";
 import { passkeysSuite } from "../testkit/api/passkeys.suite.ts";
 
-describe("uWebSockets.js", () => passkeysSuite("uws"));
+describe("node:net", () => passkeysSuite("net"));
 
 describe("node:http", () => passkeysSuite("node"));

@@ -165,7 +165,7 @@ describe("a hostile provider signs no one in", () => {
     [
       "an address to sign in at that is a script",
       () => ({ metadata: { authorization_endpoint: "javascript:alert(1)" } }),
-      /https/,
+      /HTTP/,
     ],
     [
       "a token endpoint inside",

@@ -13,7 +13,7 @@ const ENGINE = {
   ...{ rdapBootstrapUrl: null, canaries: null },
 };
 
-export function oidcSuite(server: "uws" | "node"): void {
+export function oidcSuite(server: "net" | "node"): void {
   describe("signing in at a provider", () => {
     let provider: RealProvider;
     let world: World;

@@ -10,7 +10,7 @@ const PAGE = { "x-sonde-page": "1", origin: BASE_URL, "sec-fetch-site": "same-or
 const EVIL = "https://evil.test-site.org";
 const HOUR_MS = 3_600_000;
 
-export function passkeysSuite(server: "uws" | "node"): void {
+export function passkeysSuite(server: "net" | "node"): void {
   describe("passkeys", () => {
     let world: World;
     beforeAll(async () => {

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document f760d2136ca387c9. Do not edit.
+// Made by `npm run web:types` of the API's document 9bf11a08962e53af. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -1227,6 +1227,102 @@ export interface paths {
         put?: never;
         post?: never;
         delete: operations["endSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getSignInWays"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["beginProviderSignIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/session/passkey": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["challengePasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/passkeys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listPasskeys"];
+        put?: never;
+        post: operations["addPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/passkeys/challenge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["challengeNewPasskey"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/passkeys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["renamePasskey"];
+        post?: never;
+        delete: operations["removePasskey"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3013,7 +3109,7 @@ export interface components {
             role: "owner" | "admin" | "manager" | "viewer";
         };
         /**
-         * @description One of the two
+         * @description One of the three
          * @example {
          *       "code": "Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE"
          *     }
@@ -3023,6 +3119,31 @@ export interface components {
             key?: string;
             /** @description The code of a sign-in link, which is used up */
             code?: string;
+            /** @description What the browser answers to the challenge of POST /session/passkey, as JSON (WebAuthn section 5.1) */
+            passkey?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @example {
+         *       "name": "Phone",
+         *       "credential": {}
+         *     }
+         */
+        NewPasskey: {
+            name: string;
+            /** @description What the browser answers, as JSON (WebAuthn section 5.1) */
+            credential: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @example {
+         *       "name": "Phone"
+         *     }
+         */
+        RenamePasskey: {
+            name: string;
         };
         Error404: {
             /** @constant */
@@ -5421,13 +5542,96 @@ export interface components {
              * @description How the person signed in
              * @enum {string}
              */
-            via: "key" | "link";
+            via: "key" | "link" | "oidc" | "passkey";
         };
         EndedSessions: {
             /** @constant */
             success: true;
             /** @description How many sessions ended */
             ended: number;
+        };
+        SignInWays: {
+            /** @description The provider of identities; null: none is set up */
+            oidc: {
+                /**
+                 * @description Its host
+                 * @example login.test-site.org
+                 */
+                name: string;
+            } | null;
+            /** @description Whether passkeys can be used here */
+            passkeys: boolean;
+        };
+        ProviderSignIn: {
+            /** @description Where the person signs in */
+            url: string;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        PasskeyChallenge: {
+            challenge: string;
+            /** @description Whose passkeys they are: the host of the page */
+            rp_id: string;
+            timeout_ms: number;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        PasskeyList: {
+            passkeys: components["schemas"]["Passkey"][];
+            total: number;
+        };
+        Passkey: {
+            id: number;
+            name: string;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            created_at: string;
+            /** @description When it signed in last; null: never */
+            used_at: string | null;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        NewPasskeyChallenge: {
+            challenge: string;
+            /** @description Whose passkeys they are: the host of the page */
+            rp_id: string;
+            timeout_ms: number;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+            user: {
+                id: string;
+                name: string;
+                display_name: string;
+            };
+            /** @description Ids of credentials that the person has */
+            exclude: string[];
+        };
+        RemovedPasskey: {
+            /** @constant */
+            success: true;
+            id: number;
         };
         Health: {
             /** @constant */
@@ -8267,6 +8471,180 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["EndedSessions"];
+                };
+            };
+        };
+    };
+    getSignInWays: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Which ways to sign in to the page are set up, besides keys and sign-in links */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInWays"];
+                };
+            };
+        };
+    };
+    beginProviderSignIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begin to sign in at the provider of identities */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProviderSignIn"];
+                };
+            };
+        };
+    };
+    challengePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A challenge for a passkey, whose answer POST /session takes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyChallenge"];
+                };
+            };
+        };
+    };
+    listPasskeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List the passkeys of the person, oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PasskeyList"];
+                };
+            };
+        };
+    };
+    addPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewPasskey"];
+            };
+        };
+        responses: {
+            /** @description Add a passkey of the person */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+        };
+    };
+    challengeNewPasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a browser makes a new passkey of */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewPasskeyChallenge"];
+                };
+            };
+        };
+    };
+    renamePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Passkey id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RenamePasskey"];
+            };
+        };
+        responses: {
+            /** @description Give a passkey another name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Passkey"];
+                };
+            };
+        };
+    };
+    removePasskey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Passkey id */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a passkey of the person; sessions that it began go on */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedPasskey"];
                 };
             };
         };
