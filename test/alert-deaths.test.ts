@@ -23,7 +23,7 @@ const SENDER = fileURLToPath(new URL("fixtures/alert-sender.mjs", import.meta.ur
 /** Rounds of a going down and a coming back, each with a death; by hand more: SONDE_ALERT_DEATHS=20. */
 const ROUNDS = Number(process.env.SONDE_ALERT_DEATHS ?? "3");
 /** Steps of the sender between two rounds' deaths: the last of them is beyond the last step of a going down. */
-const STRIDE = Math.max(1, Math.round(60 / ROUNDS));
+const STRIDE = Math.max(1, Math.round(120 / ROUNDS));
 /** More members than are written in one piece. */
 const LARGE = 520;
 const HOSTS = ["h1", "h2", "h3"];
