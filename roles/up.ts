@@ -114,11 +114,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     version: VERSION,
     health: healthOf(controlPlane, scheduler, state, places),
     metrics: () => joined([registry.metrics(), scheduler.status()?.metrics ?? "", pool.metrics(), metrics()]),
-    regions: async () => {
-      const healthyCheckers = (scheduler.status()?.healthyProbers ?? 0) > 0 ? 1 : 0;
-      const elsewhere = places?.regions().filter(({ code }) => !locations.includes(code)) ?? [];
-      return [...locations.map((code) => ({ code, healthyCheckers })), ...elsewhere];
-    },
+    regions: async () => regionsOf(scheduler, places, locations),
     storeCondition: () => conditionOf(embedded, scheduler.status()),
   });
   closing(closers, api);
@@ -186,6 +182,13 @@ function healthOf(
       return [...(scheduler.status()?.warnings ?? []), ...idle];
     },
   };
+}
+
+/** Where checks run: its own locations, and those of checkers elsewhere. */
+function regionsOf(scheduler: SchedulerHandle, places: CheckerLocations | null, locations: readonly string[]) {
+  const healthyCheckers = (scheduler.status()?.healthyProbers ?? 0) > 0 ? 1 : 0;
+  const elsewhere = places?.regions().filter(({ code }) => !locations.includes(code)) ?? [];
+  return [...locations.map((code) => ({ code, healthyCheckers })), ...elsewhere];
 }
 
 /** Why results are late or away, for the API's answers. */
