@@ -65,9 +65,9 @@ async function newOne(api: Api, call: KeyCall): Promise<ApiResponse> {
 }
 
 async function add(api: Api, call: KeyCall): Promise<ApiResponse> {
+  const body = readObject(call.request);
   const via = await addedVia(api, call);
   const party = partyOf(api);
-  const body = readObject(call.request);
   const name = nameOf(body);
   const { identities, passkeys } = api.controlPlane;
   const answer = readAttestation(fieldOf(body, "credential"));
