@@ -100,31 +100,31 @@ describeWith(["chromium"], "the page", () => {
     await page.context().close();
   });
 
-  it("has one heading and the navigation on every screen, and breaks no rule of access or policy there", async () => {
-    for (const [look, colorScheme] of [
-      [DESKTOP, "light"],
-      [DESKTOP, "dark"],
-      [PHONE, "light"],
-      [PHONE, "dark"],
-    ] as const) {
-      const { page, faults } = await signedIn({ ...look, colorScheme });
+  it.each([
+    ["desktop", "light"],
+    ["desktop", "dark"],
+    ["phone", "light"],
+    ["phone", "dark"],
+  ] as const)(
+    "has one heading and the navigation on every screen of a %s in %s, and breaks no rule of access or policy",
+    async (device, colorScheme) => {
+      const { page, faults } = await signedIn({ ...(device === "phone" ? PHONE : DESKTOP), colorScheme });
       for (const [path, heading] of SCREENS) {
         await open(page, path, heading);
         await page.getByRole("navigation", { name: "Main" }).waitFor();
-        const where = `${path} ${colorScheme} ${look === PHONE ? "phone" : "desktop"}`;
-        expect(await page.getByRole("heading", { level: 1 }).count(), where).toBe(1);
-        expect(await accessFaults(page), where).toEqual([]);
-        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${where}: sideways`).toBe(
+        expect(await page.getByRole("heading", { level: 1 }).count(), path).toBe(1);
+        expect(await accessFaults(page), path).toEqual([]);
+        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${path}: sideways`).toBe(
           true,
         );
       }
       await open(page, `/monitors/${siteId}`, "Shop");
       await page.getByRole("figure", { name: "Latency" }).waitFor();
-      expect(await accessFaults(page), `monitor ${colorScheme}`).toEqual([]);
+      expect(await accessFaults(page), "monitor").toEqual([]);
       expect(faults).toEqual([]);
       await page.context().close();
-    }
-  });
+    },
+  );
 
   it("shows what goes down, why, and that it is back, without a reload", async () => {
     const { page, faults } = await signedIn();
