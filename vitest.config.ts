@@ -12,11 +12,11 @@ export default defineConfig({
     // Embedded ClickHouse and native modules do not survive the end of a worker thread.
     pool: "forks",
     // No assertion on time: only what hangs ends here, also on a machine that is busy with other things.
-    testTimeout: 120_000,
+    testTimeout: 180_000,
     hookTimeout: 240_000,
     projects: [
       {
-        // Beside the code they test: need nothing but their module, share what is loaded, and run two at a time.
+        // Beside the code they test: need nothing but their module, share what is loaded, and wait a fourth of their time: one more at a time than cores.
         extends: true,
         test: {
           name: "unit",
@@ -24,7 +24,7 @@ export default defineConfig({
           exclude: [...MOCKING, "**/node_modules/**"],
           setupFiles: ["testkit/property-seed.ts"],
           isolate: false,
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
