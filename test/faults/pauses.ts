@@ -1,7 +1,8 @@
 /** Schedulers that stand still for a moment, again and again, many of them at once: each must keep its shards. */
 import { shardOf } from "../../model/shards.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
-import type { ShardRow } from "../../store/sql/coordination/shards-port.ts";
+import type { ShardRow, ShardsView } from "../../store/sql/coordination/shards-port.ts";
+import { eventually } from "../service.ts";
 import type { Fleet, Member } from "./fleet.ts";
 import { hitsWithin } from "./target-log.ts";
 
@@ -38,15 +39,18 @@ const PAUSE_MS = 3_000;
 const BETWEEN_MS = 1_600;
 /** So many do not pause: what stands still itself says nothing of others. */
 const WATCHERS = 2;
+/** Pauses between two words of how it goes. */
+const SAID_EVERY = 50;
 /** What a scheduler sent before it stood still has reached its target, ms. */
 const UNDER_WAY_MS = 500;
 
 export async function pauseMany(members: readonly Member[], { plane, pauses, onPause }: PausesOptions): Promise<void> {
-  const rows = (await plane.shards.view()).shards;
+  const rows = (await viewOf(plane)).shards;
   const holders = await holdersOf(members, plane);
   // Those that hold nothing have room for what others lose, so they watch.
   const restless = [...holders].filter(([, shards]) => shards.length > 0).slice(0, members.length - WATCHERS);
   let left = pauses;
+  const done = { pauses: 0, takenOver: 0 };
   const pauseOne = async ([one, shards]: (typeof restless)[number]): Promise<void> => {
     let before = epochsOf(shards, rows);
     while (left > 0) {
@@ -59,8 +63,11 @@ export async function pauseMany(members: readonly Member[], { plane, pauses, onP
       const untilMs = Date.now();
       // What a look decides is there a beat later.
       await pause(BETWEEN_MS / 2);
-      const after = epochsOf(shards, (await plane.shards.view()).shards);
+      const after = epochsOf(shards, (await viewOf(plane)).shards);
       onPause({ name: one.name, shards, fromMs, untilMs, isTakenOver: after !== before });
+      done.pauses += 1;
+      if (after !== before) done.takenOver += 1;
+      if (done.pauses % SAID_EVERY === 0) console.info(`${done.pauses} pauses, taken over after ${done.takenOver}`);
       before = after;
     }
   };
@@ -79,11 +86,16 @@ export function wordOfPauses(pauses: readonly Pause[], { monitors, hits }: Fleet
   return { pauses: pauses.length, longestMs, takenOver: pauses.filter((one) => one.isTakenOver).length, asked };
 }
 
+/** The database may be slow to answer us, too. */
+function viewOf(plane: ControlPlane): Promise<ShardsView> {
+  return eventually(() => plane.shards.view().catch(() => undefined));
+}
+
 async function holdersOf(
   members: readonly Member[],
   plane: ControlPlane,
 ): Promise<ReadonlyMap<Member, readonly number[]>> {
-  const { shards, schedulers } = await plane.shards.view();
+  const { shards, schedulers } = await viewOf(plane);
   return new Map(
     members.map((one) => {
       const id = schedulers.find(({ name }) => name.endsWith(` ${one.pid}`))?.id;
