@@ -22,7 +22,7 @@ const project = "prj_1"
 const within = 90 * time.Second
 
 // Only the page's cookie reads these; a key is refused.
-var ofSessions = map[string]bool{"GetSession": true, "ListSessions": true}
+var ofSessions = map[string]bool{"GetSession": true, "ListSessions": true, "ListPasskeys": true}
 
 // The answer of a call that must be understood.
 func done[T any](answer T, _ *http.Response, err error) T {

@@ -22,7 +22,7 @@ PROJECT = "prj_1"
 # A first check, or an incident after it, on a busy machine.
 WITHIN_S = 60
 # Only the page's cookie reads these; a key is refused.
-OF_SESSIONS = ("getSession", "listSessions")
+OF_SESSIONS = ("getSession", "listSessions", "listPasskeys")
 # It goes on until its reader leaves.
 STREAMS = ("followProject",)
 
