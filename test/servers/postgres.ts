@@ -1,6 +1,15 @@
 /** A private PostgreSQL from Debian's packages: own folder, own socket, no TCP unless asked, no durability beyond the process. */
 import { execFileSync } from "node:child_process";
-import { appendFileSync, chmodSync, chownSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -46,6 +55,20 @@ function findBinaries(): string | undefined {
   }
 }
 
+/** Each database is a thousand files: making them costs a disk's file system more time than the tests of them take. */
+const MEMORY = "/dev/shm";
+/** Of all databases of a run and their logs, with room to spare, bytes. */
+const ROOM_BYTES = 8 * 1024 ** 3;
+
+function roomyFolder(): string {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY);
+    return bavail * bsize >= ROOM_BYTES ? MEMORY : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
+
 /**
  * @param addresses of this machine where it listens besides loopback, and trusts their neighbours
  * @param certificate with its key: it offers TLS
@@ -61,7 +84,7 @@ export async function startPostgres(
   if (isRoot && (user === undefined || findProgram("setpriv") === undefined)) {
     return { missing: "PostgreSQL does not run as root, and there is no setpriv or no user postgres or nobody" };
   }
-  const folder = mkdtempSync(join(tmpdir(), "sonde-pg-"));
+  const folder = mkdtempSync(join(roomyFolder(), "sonde-pg-"));
   const data = join(folder, "data");
   if (user !== undefined) chownSync(folder, user.uid, user.gid);
   chmodSync(folder, 0o755);
