@@ -13,7 +13,8 @@ import {
   type ListenOptions,
   type StreamedResponse,
 } from "./http.ts";
-import { type RequestHead, RequestReader, requestOf, type WholeRequest } from "./request-reader.ts";
+import { requestOf } from "./request.ts";
+import { type RequestHead, RequestReader, type WholeRequest } from "./request-reader.ts";
 import { CLOSED_SINK, type Pipe, PipedSink } from "./stream-sink.ts";
 
 /** A connection without a request, and one that sends no whole head. */
@@ -153,7 +154,7 @@ export class Connection {
   #answer(request: WholeRequest): void {
     this.#readerPhase = "idle";
     this.#remoteAddress ??= this.#socket.remoteAddress ?? "";
-    const answered = this.#server.options.handle(requestOf(request, this.#remoteAddress));
+    const answered = this.#server.options.handle(requestOf(request.line, this.#remoteAddress, request.body));
     if (!(answered instanceof Promise)) {
       this.#give(request.line, answered);
       return;

@@ -1,7 +1,8 @@
 import { fc, it } from "@fast-check/vitest";
 import { describe, expect } from "vitest";
 import { MAX_DISCARDED_BYTES } from "./http.ts";
-import { MAX_HEAD_BYTES, parseRequestHead, RequestReader, requestOf } from "./request-reader.ts";
+import { requestOf } from "./request.ts";
+import { MAX_HEAD_BYTES, parseRequestHead, RequestReader } from "./request-reader.ts";
 
 const TOKEN = [..."!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"];
 const token = fc.string({ unit: fc.constantFrom(...TOKEN), minLength: 1, maxLength: 12 });
@@ -57,7 +58,7 @@ function readAll(pieces: readonly Buffer[]): { seen: Seen[]; end: string } {
     for (let next = reader.next(); next !== null; next = reader.next()) {
       if (next === "too long") return { seen, end: next };
       if ("status" in next) return { seen, end: String(next.status) };
-      const request = requestOf(next, "192.0.2.1");
+      const request = requestOf(next.line, "192.0.2.1", next.body);
       const bytes = request.body;
       const content = bytes === null || bytes === "too-large" ? bytes : Buffer.from(bytes).toString("latin1");
       seen.push([request.method, request.path, request.query, content]);

@@ -4,6 +4,7 @@
  */
 import { BAD_REQUEST, Head, type HeadRefusal, TOO_LONG } from "./head.ts";
 import { type ApiRequest, MAX_DISCARDED_BYTES, mostBodyBytes } from "./http.ts";
+import { pathOf, type ReadHead } from "./request.ts";
 import { type BodyReader, ChunkedBodyReader, LengthBodyReader } from "./request-body.ts";
 
 /** The request line and all headers, bytes; beyond it 431. */
@@ -27,12 +28,8 @@ const LF = 0x0a;
 const BLANK = 0x20;
 const TAB = 0x09;
 
-export interface RequestHead {
-  readonly method: string;
-  /** Raw: a path, with its query. */
-  readonly target: string;
+export interface RequestHead extends ReadHead {
   readonly version: "1.0" | "1.1";
-  readonly head: Head;
   /** Whether its sender ends the connection behind the answer; HTTP/1.0 always does here. */
   readonly isLast: boolean;
   /** RFC 9110 section 10.1.1: its sender waits for a word before it sends the body. */
@@ -201,36 +198,4 @@ export class RequestReader {
     this.#bytes = null;
     this.#at = 0;
   }
-}
-
-function pathOf(target: string): string {
-  const mark = target.indexOf("?");
-  return mark < 0 ? target : target.slice(0, mark);
-}
-
-/** @param remoteAddress of the connection */
-export function requestOf({ line, body }: WholeRequest, remoteAddress: string): ApiRequest {
-  const { method, target, head } = line;
-  const mark = target.indexOf("?");
-  return {
-    method,
-    path: mark < 0 ? target : target.slice(0, mark),
-    query: mark < 0 ? "" : target.slice(mark + 1),
-    apiKey: head.apiKey,
-    authorization: head.authorization,
-    projectId: head.projectId,
-    forwardedFor: head.forwardedFor,
-    isProxied: head.isProxied,
-    ifNoneMatch: head.ifNoneMatch,
-    acceptEncoding: head.acceptEncoding,
-    idempotencyKey: head.idempotencyKey,
-    cookie: head.cookie,
-    origin: head.origin,
-    host: head.host,
-    secFetchSite: head.secFetchSite,
-    page: head.page,
-    userAgent: head.userAgent,
-    remoteAddress,
-    body,
-  };
 }

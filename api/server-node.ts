@@ -17,6 +17,7 @@ import {
   mostBodyBytes,
   type StreamedResponse,
 } from "./http.ts";
+import { pathOf, requestOf } from "./request.ts";
 import { CLOSED_SINK, PipedSink } from "./stream-sink.ts";
 
 /** Bytes of all headers together; beyond it Node answers 431. */
@@ -210,31 +211,10 @@ interface Served {
 }
 
 async function serve({ options, streams, head, incoming, outgoing, isLast, areLast }: Served): Promise<void> {
-  const url = incoming.url ?? "/";
-  const mark = url.indexOf("?");
-  const path = mark < 0 ? url : url.slice(0, mark);
-  const before = {
-    method: incoming.method ?? "GET",
-    path,
-    query: mark < 0 ? "" : url.slice(mark + 1),
-    apiKey: head.apiKey,
-    authorization: head.authorization,
-    projectId: head.projectId,
-    forwardedFor: head.forwardedFor,
-    isProxied: head.isProxied,
-    ifNoneMatch: head.ifNoneMatch,
-    acceptEncoding: head.acceptEncoding,
-    idempotencyKey: head.idempotencyKey,
-    cookie: head.cookie,
-    origin: head.origin,
-    host: head.host,
-    secFetchSite: head.secFetchSite,
-    page: head.page,
-    userAgent: head.userAgent,
-    remoteAddress: incoming.socket.remoteAddress ?? "",
-  };
-  const body = head.hasBody ? await readBody(incoming, mostBodyBytes(before.path)) : null;
-  const request: ApiRequest = { ...before, body };
+  const read = { method: incoming.method ?? "GET", target: incoming.url ?? "/", head };
+  const remoteAddress = incoming.socket.remoteAddress ?? "";
+  const body = head.hasBody ? await readBody(incoming, mostBodyBytes(pathOf(read.target))) : null;
+  const request = requestOf(read, remoteAddress, body);
   const response = await options.handle(request);
   if (isStream(response) && request.method !== "HEAD") {
     const sink = stream(options, streams, outgoing, response);

@@ -3,7 +3,8 @@ import { connect } from "node:net";
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ApiRequest, HttpServer } from "../../api/http.ts";
-import { RequestReader, requestOf } from "../../api/request-reader.ts";
+import { requestOf } from "../../api/request.ts";
+import { RequestReader } from "../../api/request-reader.ts";
 import { listenNode } from "../../api/server-node.ts";
 import { smugglingCases } from "./smuggling-cases.suite.ts";
 
@@ -94,7 +95,7 @@ function readOf(bytes: string): string[] {
   const read: string[] = [];
   reader.push(Buffer.from(bytes, "latin1"));
   for (let next = reader.next(); next !== null && next !== "too long" && !("status" in next); next = reader.next()) {
-    read.push(saying(requestOf(next, "192.0.2.1")));
+    read.push(saying(requestOf(next.line, "192.0.2.1", next.body)));
     // Nothing behind it is read.
     if (next.line.isLast) break;
   }

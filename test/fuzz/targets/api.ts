@@ -24,7 +24,8 @@ import {
   textParameter,
   wordParameter,
 } from "../../../api/query.ts";
-import { RequestReader, requestOf } from "../../../api/request-reader.ts";
+import { requestOf } from "../../../api/request.ts";
+import { RequestReader } from "../../../api/request-reader.ts";
 import type { Route } from "../../../api/route.ts";
 import { createRouter } from "../../../api/router.ts";
 import { readDraft } from "../../../api/subscriptions/draft.ts";
@@ -266,7 +267,7 @@ function readOf(pieces: readonly Buffer[]): { read: string; end: string } {
     reader.push(piece);
     for (let next = reader.next(); next !== null; next = reader.next()) {
       if (next === "too long" || "status" in next) return { read, end: "refused" };
-      const { method, path, query, host, apiKey, body } = requestOf(next, "10.0.0.1");
+      const { method, path, query, host, apiKey, body } = requestOf(next.line, "10.0.0.1", next.body);
       must(!/[ \t\r\n\0]/.test(method + path), "a request line that can be read in two ways");
       read += JSON.stringify([method, path, query, host, apiKey, body?.length]);
       if (next.line.isLast) return { read, end: "last" };
