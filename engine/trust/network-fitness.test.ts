@@ -68,6 +68,26 @@ describe("the crowd", () => {
     far.canary({ ...resolver, reached: true }, 8_500);
     expect(far.isCut(8_500)).toBe(false);
   });
+
+  test("is over after ten minutes without a result, and said again by the next five", () => {
+    const network = new NetworkFitness();
+    const fail = (atMs: number) => {
+      for (let each = 0; each < 5; each++) network.note(`site${each}.org`, "timeout", true, atMs + each);
+    };
+    fail(1_000);
+    expect(network.isCut(1_004 + 599_999)).toBe(true);
+    expect(network.isCut(1_004 + 600_000)).toBe(false);
+    fail(700_000);
+    expect(network.isCut(700_004)).toBe(true);
+  });
+
+  test("a canary that fails keeps a cut although the crowd is old", () => {
+    const network = new NetworkFitness();
+    network.canary({ ...resolver, reached: true }, 0);
+    for (let each = 0; each < 5; each++) network.note(`site${each}.org`, "timeout", true, 10_000 + each);
+    for (const atMs of [11_000, 12_000]) network.canary({ ...resolver, reached: false }, atMs);
+    expect(network.isCut(900_000)).toBe(true);
+  });
 });
 
 describe("canaries", () => {

@@ -7,7 +7,8 @@
  * - The crowd says cut when, in some stretch of at most 10 s that ends now, at least five unrelated, recently healthy targets failed and
  *   they are 80 % of all targets with a result in it; unless a far canary (beyond gateway and local networks) was just reached. Every
  *   stretch that ends now is examined, not only the full 10 s, so a cut is seen at the fifth failure although thousands passed a second earlier.
- *   It is over when two of the last five targets with a result have passed: a single one may be on our side of the cut.
+ *   It is over when two of the last five targets with a result have passed: a single one may be on our side of the cut. It is also over after
+ *   ten minutes without a result: a checker that is cut gets no checks, and without a far canary nothing else could say that it is back.
  * - The resolvers are out when every DNS canary that was ever reached has failed twice in a row: then a name that does not resolve is
  *   not at fault.
  *
@@ -37,6 +38,8 @@ const CANARY_FAILURES = 2;
 const CANARY_FRESH_MS = 3_000;
 /** Cuts older than the longest check (120 s) plus the longest wait for its result are forgotten. */
 const REMEMBERED_MS = 10 * 60_000;
+/** A crowd that was heard of so long ago says nothing of now. Our choice: longer than the intervals of most monitors. */
+const STALE_MS = 10 * 60_000;
 
 export type CanaryKind = "icmp" | "dns" | "tcp";
 
@@ -88,6 +91,7 @@ export class NetworkFitness {
   }
 
   isCut(nowMs: number): boolean {
+    this.#endStaleCrowd(nowMs);
     return this.#cuts.includes(nowMs);
   }
 
@@ -112,6 +116,12 @@ export class NetworkFitness {
   #settle(nowMs: number, fromMs: number): void {
     if (this.#crowdSaysCut || this.#canariesSayCut(nowMs)) this.#cuts.open(fromMs);
     else this.#cuts.close(nowMs);
+  }
+
+  #endStaleCrowd(nowMs: number): void {
+    if (!this.#crowdSaysCut || nowMs - (this.#events.at(-1)?.atMs ?? 0) < STALE_MS) return;
+    this.#crowdSaysCut = false;
+    this.#settle(nowMs, nowMs);
   }
 
   #settleResolvers(nowMs: number): void {
