@@ -120,9 +120,9 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       for (const id of [down, keyword, away, refused]) await untilStatus(api, id, "down");
       await api.put(`/servers/${up}`, { url: `${at}/up${rest}x` });
       await api.put(`/servers/${up}`, { active: false });
-      await eventually(async () => (asked.some(({ path }) => path.startsWith("/list/")) ? true : undefined));
+      await eventually(async () => asked.some(({ path }) => path.startsWith("/list/")) || undefined, WITHIN_MS);
       await receiver.waitFor(4);
-      await eventually(async () => (messages().length > 0 ? true : undefined));
+      await eventually(async () => messages().length > 0 || undefined, WITHIN_MS);
     }
 
     const messages = (): readonly Asked[] => asked.filter(({ body }) => body !== "");
