@@ -68,6 +68,11 @@ class Watched {
     this.#dueAtMs = 0;
   }
 
+  /** What the sender does when it sees that the clock went back. */
+  lookAgain(): void {
+    if (this.#dueAtMs !== null) this.#dueAtMs = 0;
+  }
+
   /** Turns until then, each when it is due, as the sender makes them. */
   until(nowMs: number, fromMs: number): void {
     for (let atMs = fromMs; this.#dueAtMs !== null && !this.isOver; ) {
@@ -244,6 +249,8 @@ const events = fc.array(
   }),
   { maxLength: 30 },
 );
+/** By so much a clock is set, forward or back, s. */
+const steps = fc.constantFrom(-86_400, -3_600, -61, -1, 1, 61, 3_600, 86_400);
 const rules = fc.record({
   delayS: fc.constantFrom(0, 30, 100),
   waitS: fc.constantFrom(0, 10, 60),
@@ -318,6 +325,43 @@ describe("whatever happens when", () => {
         if (!settings.recovered) expect(ends).toEqual([]);
         const taken = group.said.filter(({ say }) => say.reason === "acknowledged").flatMap(({ say }) => say.subjects);
         expect(new Set(taken).size).toBe(taken.length);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("tells of each beginning once, and soon, however the clock is set meanwhile", () => {
+    const timed = fc.array(
+      fc.record({
+        afterS: fc.integer({ min: 0, max: 200 }),
+        what: fc.oneof(fc.constantFrom("begins" as const, "ends" as const), steps),
+      }),
+      { maxLength: 20 },
+    );
+    fc.assert(
+      fc.property(rules, timed, (settings, list) => {
+        const group = new Watched(rule(settings));
+        const open: string[] = [];
+        let nowMs = 1_000_000 * S;
+        for (const [index, { afterS, what }] of list.entries()) {
+          group.until(nowMs + afterS * S, nowMs);
+          nowMs += afterS * S;
+          if (group.isOver) return;
+          if (what === "begins") {
+            open.push(`${index}`);
+            group.join(member(`${index}`, nowMs));
+          } else if (what === "ends") {
+            const subject = open.pop();
+            if (subject !== undefined) group.change(subject, { firing: false });
+          } else {
+            nowMs += what * S;
+            if (what < 0) group.lookAgain();
+          }
+        }
+        group.until(nowMs + (settings.delayS + settings.waitS + settings.intervalS) * S, nowMs);
+        const told = group.said.filter(({ say }) => say.reason === "opened").flatMap(({ say }) => say.subjects);
+        expect(new Set(told).size).toBe(told.length);
+        for (const subject of open) expect(told).toContain(subject);
       }),
       { numRuns: 200 },
     );

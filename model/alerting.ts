@@ -84,38 +84,42 @@ interface Todo {
   readonly members: readonly GroupMember[];
 }
 
+/** Times that a clock wrote which was ahead count as now, so that nothing waits until they come again. */
 export function decide(group: GroupState, rule: AlertRule, quiet: QuietHours | null, nowMs: number): Decision {
-  const todo = todoOf(group, rule);
+  const present = notAhead(group, nowMs);
+  const todo = todoOf(present, rule, nowMs);
   const due = todo.filter(({ atMs }) => atMs <= nowMs);
-  if (due.length === 0) return resting(group, todo);
-  const about = due.flatMap(({ members }) => members);
+  if (due.length === 0) return resting(present, todo);
   const until = quiet === null ? null : quietUntil(quiet, nowMs);
-  if (quiet !== null && until !== null && !about.some((member) => isLetThrough(quiet, member))) {
-    return silenced(group, quiet, due, until);
+  if (quiet !== null && until !== null) {
+    const isHeard = due.some(({ members }) => members.some((member) => isLetThrough(quiet, member)));
+    if (!isHeard) return silenced(present, quiet, due, until);
   }
-  return spoken(group, rule, due, nowMs);
+  return spoken(present, rule, due, nowMs);
 }
 
-/** What is to be said, and when. */
-function todoOf(group: GroupState, rule: AlertRule): readonly Todo[] {
+function notAhead(group: GroupState, nowMs: number): GroupState {
+  const { firstToldAtMs, toldAtMs } = group;
+  if ((firstToldAtMs ?? 0) <= nowMs && (toldAtMs ?? 0) <= nowMs) return group;
+  const past = (atMs: number | null): number | null => (atMs === null ? null : Math.min(atMs, nowMs));
+  return { ...group, firstToldAtMs: past(firstToldAtMs), toldAtMs: past(toldAtMs) };
+}
+
+/** What is to be said, and when; of one act at most what is due and what is not yet. A group may have ten thousand members. */
+function todoOf(group: GroupState, rule: AlertRule, nowMs: number): readonly Todo[] {
   const { members, toldAtMs, isFold, isNotice } = group;
   const todo: Todo[] = [];
   const next = (toldAtMs ?? 0) + rule.intervalS * 1_000;
-  const fresh = members.filter(({ firing, told }) => firing && (told === "no" || told === "held"));
-  const passed = members.filter(({ firing, told }) => !firing && told === "held");
-  for (const { atMs, member } of openTimes(group, rule, fresh)) todo.push({ act: "open", atMs, members: [member] });
+  const { fresh, passed, standing, ended } = sorted(members);
+  todo.push(...timed("open", fresh, openTime(group, rule, fresh, nowMs), nowMs));
   if (passed.length > 0) todo.push({ act: "open", atMs: 0, members: passed });
   if (isNotice) return todo;
 
-  const known = members.filter(({ told }) => told === "firing" || told === "acknowledged");
-  const standing = known.filter(({ firing }) => firing);
-  const ended = known.filter(({ firing }) => !firing);
   const taken = standing.filter(({ acknowledged, told }) => acknowledged && told === "firing");
   if (taken.length > 0) todo.push({ act: "acknowledge", atMs: next, members: taken });
   const worse = standing.filter(({ severity, toldSeverity }) => severity === "critical" && toldSeverity === "warning");
-  for (const member of worse)
-    todo.push({ act: "raise", atMs: Math.max(next, member.heldUntilMs ?? 0), members: [member] });
-  const isAllOver = members.every(({ firing }) => !firing);
+  todo.push(...timed("raise", worse, ({ heldUntilMs }) => Math.max(next, heldUntilMs ?? 0), nowMs));
+  const isAllOver = fresh.length === 0 && standing.length === 0 && members.every(({ firing }) => !firing);
   if (ended.length > 0 && isAllOver) {
     todo.push({ act: "recover", atMs: rule.recovered ? next : 0, members: ended });
   } else if (ended.length > 0 && rule.recovered && !isFold) {
@@ -133,21 +137,72 @@ function todoOf(group: GroupState, rule: AlertRule): readonly Todo[] {
   return todo;
 }
 
-/** When each member that was not told of may be told. */
-function openTimes(
+interface Sorted {
+  readonly fresh: readonly GroupMember[];
+  /** Came and went in quiet hours. */
+  readonly passed: readonly GroupMember[];
+  readonly standing: readonly GroupMember[];
+  readonly ended: readonly GroupMember[];
+}
+
+/** Members by what can be said of them. */
+function sorted(members: readonly GroupMember[]): Sorted {
+  const fresh: GroupMember[] = [];
+  const passed: GroupMember[] = [];
+  const standing: GroupMember[] = [];
+  const ended: GroupMember[] = [];
+  for (const member of members) {
+    const { firing, told } = member;
+    if (told === "no" || told === "held") {
+      if (firing) fresh.push(member);
+      else if (told === "held") passed.push(member);
+    } else if (told !== "ended") (firing ? standing : ended).push(member);
+  }
+  return { fresh, passed, standing, ended };
+}
+
+/** What of an act is due, and what is not yet. */
+function timed(
+  act: Act,
+  members: readonly GroupMember[],
+  timeOf: (member: GroupMember) => number,
+  nowMs: number,
+): readonly Todo[] {
+  const due: GroupMember[] = [];
+  const later: GroupMember[] = [];
+  let [dueAtMs, laterAtMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  for (const member of members) {
+    const atMs = timeOf(member);
+    if (atMs <= nowMs) {
+      due.push(member);
+      dueAtMs = Math.min(dueAtMs, atMs);
+    } else {
+      later.push(member);
+      laterAtMs = Math.min(laterAtMs, atMs);
+    }
+  }
+  const todo: Todo[] = [];
+  if (due.length > 0) todo.push({ act, atMs: dueAtMs, members: due });
+  if (later.length > 0) todo.push({ act, atMs: laterAtMs, members: later });
+  return todo;
+}
+
+/** When a member that was not told of may be told. */
+function openTime(
   { toldAtMs, isNotice, isFold }: GroupState,
   rule: AlertRule,
   fresh: readonly GroupMember[],
-): readonly { readonly atMs: number; readonly member: GroupMember }[] {
-  const firstJoin = least(fresh, ({ joinedAtMs }) => joinedAtMs);
+  nowMs: number,
+): (member: GroupMember) => number {
+  const firstJoin = Math.min(
+    nowMs,
+    least(fresh, ({ joinedAtMs }) => joinedAtMs),
+  );
   // A fold is made of groups that had waited.
   const waited = isFold ? 0 : firstJoin + rule.waitS * 1_000;
   const group = toldAtMs === null ? waited : toldAtMs + rule.intervalS * 1_000;
   const delayMs = isNotice ? 0 : rule.delayS * 1_000;
-  return fresh.map((member) => {
-    const { joinedAtMs, heldUntilMs } = member;
-    return { atMs: Math.max(group, joinedAtMs + delayMs, heldUntilMs ?? 0), member };
-  });
+  return ({ joinedAtMs, heldUntilMs }) => Math.max(group, Math.min(joinedAtMs, nowMs) + delayMs, heldUntilMs ?? 0);
 }
 
 function repeatOf({ repeats }: GroupState, { repeatS, repeatGrowth }: AlertRule): number | null {
@@ -193,7 +248,8 @@ function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs:
   const taken = of("acknowledge");
   const acts = new Set(due.map(({ act }) => act));
   const onlyStep = acts.size === 1 && acts.has("escalate");
-  const said = new Set([...opened, ...raised, ...changed, ...recovered, ...taken]);
+  const said = new Set<GroupMember>();
+  for (const some of [opened, raised, changed, recovered, taken]) for (const member of some) said.add(member);
   const members = group.members.map((member) => (said.has(member) ? toldOf(member, group.isNotice) : member));
   const hasNews = opened.length > 0 || raised.length > 0;
   const after: GroupState = {
@@ -204,14 +260,14 @@ function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs:
     step: group.step + (acts.has("escalate") ? 1 : 0),
     members,
   };
-  const rest = resting(after, todoOf(after, rule));
+  const rest = resting(after, todoOf(after, rule, nowMs));
   // Where no end is wanted, the group closes in silence.
   if (acts.size === 1 && acts.has("recover") && !rule.recovered) return rest;
   const say: Say = {
     reason: reasonOf(group, acts, opened),
     onlyStep,
     cameAndWent: opened.filter(({ firing }) => !firing).length,
-    subjects: [...said].map(({ subject }) => subject),
+    subjects: Array.from(said, ({ subject }) => subject),
   };
   return { ...rest, say };
 }
@@ -219,7 +275,19 @@ function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs:
 function toldOf(member: GroupMember, isNotice: boolean): GroupMember {
   const stands = member.firing && !isNotice;
   const told = stands ? (member.acknowledged ? "acknowledged" : "firing") : "ended";
-  return { ...member, firing: stands, told, toldSeverity: member.severity };
+  const { subject, severity, tags, joinedAtMs, acknowledged, heldUntilMs } = member;
+  // One literal: to spread the old one takes ten times as long, and there may be ten thousand.
+  return {
+    subject,
+    firing: stands,
+    told,
+    severity,
+    toldSeverity: severity,
+    tags,
+    joinedAtMs,
+    acknowledged,
+    heldUntilMs,
+  };
 }
 
 function reasonOf({ isNotice }: GroupState, acts: ReadonlySet<Act>, opened: readonly GroupMember[]): SayReason {

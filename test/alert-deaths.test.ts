@@ -1,6 +1,7 @@
 /**
  * Alerts over the deaths of their sender: a process that kills itself with SIGKILL at one step after the other, on the same database file. What
- * was told and what was recorded are compared with what the receiver got: nothing is lost, and a death repeats no message more than once.
+ * was told and what was recorded are compared with what the receiver got: nothing is lost, and a death repeats no message more than once, also
+ * where the clock of the one that died was ahead.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,6 +29,7 @@ const STRIDE = Math.max(1, Math.round(120 / ROUNDS));
 const LARGE = 520;
 const HOSTS = ["h1", "h2", "h3"];
 const WAIT_MS = 60_000;
+const HOUR_MS = 3_600_000;
 
 let folder = "";
 let plane: ControlPlane;
@@ -72,8 +74,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function startSender(step: number) {
-  const child = spawn(process.execPath, [SENDER, join(folder, "sonde.db"), String(step)], {
+function startSender(step: number, aheadMs = 0) {
+  const words = [SENDER, join(folder, "sonde.db"), String(step), String(aheadMs)];
+  const child = spawn(process.execPath, words, {
     stdio: ["ignore", "pipe", "inherit"],
   });
   return { child, exited: once(child, "exit") as Promise<[number | null, string | null]> };
@@ -103,10 +106,19 @@ async function isAllTold(isTold: (title: string) => boolean): Promise<boolean> {
   );
 }
 
+interface Death {
+  readonly step: number;
+  /** By so much the clock of the one that dies is ahead of the other's, ms. */
+  readonly aheadMs: number;
+}
+
 /** Kills a sender at a step, and lets a second one end what it left. @returns what was received, by title without its numbers */
-async function overDeath(step: number, isTold: (title: string) => boolean): Promise<ReadonlyMap<string, number>> {
+async function overDeath(
+  { step, aheadMs }: Death,
+  isTold: (title: string) => boolean,
+): Promise<ReadonlyMap<string, number>> {
   got.length = 0;
-  const dying = startSender(step);
+  const dying = startSender(step, aheadMs);
   const second = dying.exited.then(([, signal]) => {
     expect(signal).toBe("SIGKILL");
     return startSender(0);
@@ -137,7 +149,7 @@ test("nothing is lost, and a death repeats a message once at most", { timeout: R
     for (const type of ["open", "close"] as const) {
       await change(type);
       const isTold = (title: string): boolean => / again after /.test(title) === (type === "close");
-      const counts = await overDeath(1 + round * STRIDE, isTold);
+      const counts = await overDeath({ step: 1 + round * STRIDE, aheadMs: round % 2 === 0 ? 0 : HOUR_MS }, isTold);
       expect([...counts.keys()].sort(), `round ${round}, ${type}`).toEqual(EXPECTED);
       for (const [words, count] of counts) expect(count, `${words}, round ${round}, ${type}`).toBeLessThanOrEqual(2);
       repeated += [...counts.values()].filter((count) => count === 2).length;

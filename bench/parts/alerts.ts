@@ -18,6 +18,7 @@ import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
 import { conditions } from "./conditions.ts";
+import { Stalls } from "./stalls.ts";
 
 const MONITORS = 10_000;
 /** Incidents that one transaction of the sink opens, and the pause after it, ms: all within a second. */
@@ -147,47 +148,14 @@ class Sending {
     const told = sent.map(({ atMs, title }) => `"${title}" after ${((atMs - endedAtMs) / 1_000).toFixed(1)} s`);
     return [
       `${sent.length} messages (${told.join(", ")}); thread kept at most ${stalls.longestMs.toFixed(0)} ms`,
-      `(${stalls.longestOfProcessorMs.toFixed(0)} ms of the processor); events taken in ${spent.fanOut.toFixed(0)} ms,`,
+      `(${stalls.longestOfProcessorMs.toFixed(0)} ms of it at work); events taken in ${spent.fanOut.toFixed(0)} ms,`,
       `told in ${spent.alerts.toFixed(0)} ms of the processor`,
     ].join(" ");
   }
 }
 
-/** Of this process, which has one thread that works. */
+/** Of this process, with the threads that compile and collect garbage. */
 function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
-}
-
-/** The longest time in which nothing else ran on this thread; on a machine that does other work, its processor time says more. */
-class Stalls {
-  longestMs = 0;
-  longestOfProcessorMs = 0;
-  #lastMs = 0;
-  #lastOfProcessorMs = 0;
-  #isOver = false;
-
-  async watch(work: () => Promise<void>): Promise<void> {
-    this.#isOver = false;
-    this.#begin();
-    const look = (): void => {
-      this.#look();
-      if (!this.#isOver) setImmediate(look);
-    };
-    setImmediate(look);
-    await work();
-    this.#look();
-    this.#isOver = true;
-  }
-
-  #begin(): void {
-    this.#lastMs = performance.now();
-    this.#lastOfProcessorMs = processorMs();
-  }
-
-  #look(): void {
-    this.longestMs = Math.max(this.longestMs, performance.now() - this.#lastMs);
-    this.longestOfProcessorMs = Math.max(this.longestOfProcessorMs, processorMs() - this.#lastOfProcessorMs);
-    this.#begin();
-  }
 }

@@ -10,12 +10,16 @@ import { PublicPages } from "../../api/pages/public-pages.ts";
 import { newSecrets, sealedSecrets } from "../../api/pages/secrets.ts";
 import { createRequestMetrics } from "../../api/request-metrics.ts";
 import { SYSTEM_ACTOR } from "../../model/actor.ts";
+import { newLiveState } from "../../model/live.ts";
 import { MONITOR_DEFAULTS } from "../../model/monitor.ts";
 import { NEW_PAGE } from "../../model/status-page.ts";
 import { openSealing } from "../../store/sealing/sealing.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { chunksOf } from "../../store/sql/db/bulk.ts";
+import type { SinkBatch } from "../../store/sql/sink/port.ts";
 import { conditions } from "./conditions.ts";
+import { Stalls } from "./stalls.ts";
 
 const MONITORS = 10_000;
 const LINES = 12;
@@ -23,6 +27,13 @@ const REQUESTS = 200_000;
 /** Of one address in a minute, below the gate's limit. */
 const PER_ADDRESS = 100;
 const MAKINGS = 10;
+/** One of so many monitors was down, so often in the page's ninety days. */
+const FAILING = 3;
+const OUTAGES = 4;
+const DAY_MS = 86_400_000;
+const DAYS = 90;
+/** Rows of one transaction of the sink. */
+const AT_ONCE = 500;
 
 export async function run(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
@@ -62,11 +73,14 @@ async function fill(controlPlane: ControlPlane, accessSealed: (id: number) => st
     graceS: null,
     subscriptionId: null,
     heartbeatToken: null,
-    nowMs,
+    nowMs: nowMs - DAYS * DAY_MS,
   };
+  const made: number[] = [];
   for (let n = 0; n < MONITORS; n++) {
-    await controlPlane.monitors.create({ ...base, name: `tunnel ${n}`, tags: [`region ${n % LINES}`] }, SYSTEM_ACTOR);
+    const monitor = { ...base, name: `tunnel ${n}`, tags: [`region ${n % LINES}`] };
+    made.push((await controlPlane.monitors.create(monitor, SYSTEM_ACTOR)).id);
   }
+  await live(controlPlane, made, nowMs);
   const groups = Array.from({ length: LINES }, (_, n) => ({
     title: `Region ${n}`,
     open: "always" as const,
@@ -76,16 +90,60 @@ async function fill(controlPlane: ControlPlane, accessSealed: (id: number) => st
   await controlPlane.statusPages.create({ projectId: ids.projectId, page, badgeName: "bench", accessSealed, nowMs });
 }
 
+/** All of them were checked, and some were down now and then. */
+async function live(controlPlane: ControlPlane, ids: readonly number[], nowMs: number): Promise<void> {
+  let appliedSeq = 0;
+  const apply = async (batch: Partial<SinkBatch>): Promise<void> => {
+    appliedSeq += 1;
+    await controlPlane.sink.apply({
+      ...{ spool: "bench", appliedSeq, live: [], drainedInboxIds: [], incidents: [] },
+      ...batch,
+    });
+  };
+  const healthy = { status: "healthy", statusSinceMs: nowMs - DAYS * DAY_MS, lastCheckedAtMs: nowMs } as const;
+  for (const some of chunksOf(ids, AT_ONCE))
+    await apply({ live: some.map((id) => ({ ...newLiveState(id), ...healthy })) });
+  const failing = ids.filter((_, n) => n % FAILING === 0);
+  const why = { message: "refused", category: "server_not_connected" as const, locations: ["any"] };
+  for (let n = 0; n < OUTAGES; n++) {
+    const fromMs = nowMs - DAYS * DAY_MS + (n + 0.5) * (DAYS / OUTAGES) * DAY_MS;
+    for (const some of chunksOf(failing, AT_ONCE)) {
+      const open = { type: "open", atMs: fromMs, startedAtMs: fromMs, level: "down", ...why } as const;
+      await apply({ incidents: some.map((monitorId) => ({ ...open, monitorId })) });
+      await apply({ incidents: some.map((monitorId) => ({ type: "close", monitorId, atMs: fromMs + 600_000 })) });
+    }
+  }
+}
+
 async function making(pages: PublicPages): Promise<void> {
-  const times: number[] = [];
+  const stalls = new Stalls();
+  const first = await timed(stalls, () => pages.of("bench"));
+  const times: Timed[] = [];
   for (let n = 0; n < MAKINGS; n++) {
     pages.drop("bench");
-    const startedAt = performance.now();
-    await pages.of("bench");
-    times.push(performance.now() - startedAt);
+    times.push(await timed(stalls, () => pages.of("bench")));
   }
-  times.sort((one, other) => one - other);
-  console.log(`  made in ${times[MAKINGS / 2]?.toFixed(0)} ms (median of ${MAKINGS}), once in ten seconds`);
+  times.sort((one, other) => one.ms - other.ms);
+  const median = times[MAKINGS / 2];
+  console.log(
+    `  made in ${wordOf(first)}; then, once in ten seconds, in ${median === undefined ? "" : wordOf(median)} (median of ${MAKINGS})`,
+  );
+}
+
+interface Timed {
+  readonly ms: number;
+  readonly longestMs: number;
+}
+
+async function timed(stalls: Stalls, work: () => unknown): Promise<Timed> {
+  stalls.longestMs = 0;
+  const startedAt = performance.now();
+  await stalls.watch(async () => void (await work()));
+  return { ms: performance.now() - startedAt, longestMs: stalls.longestMs };
+}
+
+function wordOf({ ms, longestMs }: Timed): string {
+  return `${ms.toFixed(0)} ms, the thread kept at most ${longestMs.toFixed(0)} ms`;
 }
 
 /** By the application itself, without a socket. */

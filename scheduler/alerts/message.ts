@@ -200,16 +200,25 @@ function summaryOf(begun: BegunNotification, about: readonly ToldMember[], firin
 
 /** "12 on de7.example, 9 tagged edge": what many have in common, the most first. */
 function causesOf(members: readonly ToldMember[]): string {
-  const counts = new Map<string, number>();
+  const hosts = new Map<string, number>();
+  const tagged = new Map<string, number>();
+  const count = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
   for (const { host, tags } of members) {
-    if (host !== null) counts.set(`on ${host}`, (counts.get(`on ${host}`) ?? 0) + 1);
-    for (const tag of tags) counts.set(`tagged ${tag}`, (counts.get(`tagged ${tag}`) ?? 0) + 1);
+    if (host !== null) count(hosts, host);
+    for (const tag of tags) count(tagged, tag);
   }
-  const shared = [...counts].filter(([, count]) => count > 1).sort((a, b) => b[1] - a[1]);
+  const shared = [...sharedBy("on", hosts), ...sharedBy("tagged", tagged)].sort((a, b) => b[1] - a[1]);
   return shared
     .slice(0, MOST_CAUSES)
-    .map(([cause, count]) => `${count} ${tidy(cause, LONGEST_NAME)}`)
+    .map(([cause, total]) => `${total} ${tidy(cause, LONGEST_NAME)}`)
     .join(", ");
+}
+
+/** @returns what more than one has, and how many do */
+function sharedBy(word: string, counts: ReadonlyMap<string, number>): readonly (readonly [string, number])[] {
+  const shared: (readonly [string, number])[] = [];
+  for (const [name, total] of counts) if (total > 1) shared.push([`${word} ${name}`, total]);
+  return shared;
 }
 
 function factsOf(

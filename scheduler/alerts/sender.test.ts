@@ -307,6 +307,25 @@ describe("AlertSender", () => {
     expect(service.attempts).toHaveLength(1);
   });
 
+  it("tells at once what another sender wrote whose clock is ahead, and keeps what it wrote in time", async () => {
+    service.answers = { delivered: false, statusCode: 503, error: "HTTP 503", retryAfterMs: 600_000, permanent: false };
+    await service.channel("phone");
+    const first = service.sender("a");
+    await service.down(await service.monitors(1, () => "de7"));
+    await first.turn();
+    service.pass(2);
+    await first.turn();
+    await first.turn();
+    // The service asked to come later: one that takes over in time does not come sooner.
+    const second = service.sender("b");
+    await second.turn();
+    expect(service.attempts).toHaveLength(1);
+    service.nowMs -= 3_600 * S;
+    service.answers = TAKEN;
+    await service.sender("c").turn();
+    expect(service.attempts).toHaveLength(2);
+  });
+
   it("tells of a storm in fewer messages than there are groups, and of its end once", async () => {
     service.answers = TAKEN;
     await service.channel("phone");

@@ -66,6 +66,8 @@ export class AlertSender {
   #tidiedAtMs = Number.NEGATIVE_INFINITY;
   /** How far the wall clock is ahead of the monotonic one. */
   #offsetMs: number | undefined;
+  /** Of the lease in the turn before. */
+  #epochBefore: number | undefined;
 
   constructor(options: AlertSenderOptions) {
     this.#options = options;
@@ -128,16 +130,18 @@ export class AlertSender {
     this.#ended = [];
   }
 
-  /** Times that were written while the clock was ahead would keep everything waiting. */
+  /** Times that were written while the clock was ahead, or by a process whose clock is, would keep everything waiting. */
   async #lookAtClock(epoch: number): Promise<void> {
     const { clocks, turns, lease, log } = this.#options;
     const offsetMs = clocks.wallNowMs() - clocks.monotonicNowMs();
     const steppedMs = offsetMs - (this.#offsetMs ?? offsetMs);
-    if (steppedMs < -CLOCK_STEP_MS) {
+    const isTakenOver = epoch !== this.#epochBefore;
+    if (steppedMs < -CLOCK_STEP_MS || (isTakenOver && (await turns.isAhead(this.#nowMs() + CLOCK_STEP_MS)))) {
       log.warn({ steppedMs: Math.round(steppedMs) }, "the clock went back: alerts that wait are looked at again");
       await lease.asserting(() => turns.clockWentBack(epoch, this.#nowMs()));
     }
     this.#offsetMs = offsetMs;
+    this.#epochBefore = epoch;
   }
 
   async #tidy(epoch: number): Promise<void> {

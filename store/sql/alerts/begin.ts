@@ -4,12 +4,12 @@
  */
 import { assertLease } from "../coordination/leases.ts";
 import { SENDER_LEASE } from "../coordination/leases-port.ts";
-import { chunksOf } from "../db/bulk.ts";
 import type { Database, Session } from "../db/database.ts";
 import type { Row } from "../schema/tables.ts";
 import { toOpenable } from "./channels.ts";
+import { type Breathe, Pace } from "./pace.ts";
 import type { BegunNotification, ToldMember } from "./port.ts";
-import { type Breathe, MEMBERS_AT_ONCE, type PresentRow, presentMembers, toTold } from "./present.ts";
+import { type PresentRow, presentMembers, toTold } from "./present.ts";
 import { ruleOfRow } from "./settings.ts";
 
 type Notification = Row<"notifications">;
@@ -82,12 +82,12 @@ async function wantedOf(session: Session, waiting: readonly Notification[], brea
 /** Messages of one turn of a group are about the same members. */
 class SaidMembers {
   readonly #members: ReadonlyMap<number, readonly PresentRow[]>;
-  readonly #breathe: Breathe;
+  readonly #pace: Pace;
   readonly #known = new Map<string, readonly ToldMember[]>();
 
   constructor(members: ReadonlyMap<number, readonly PresentRow[]>, breathe: Breathe) {
     this.#members = members;
-    this.#breathe = breathe;
+    this.#pace = new Pace(breathe);
   }
 
   async of({ group_id: groupId, created_at_ms: madeAtMs }: Notification): Promise<readonly ToldMember[]> {
@@ -95,9 +95,9 @@ class SaidMembers {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
     const made: ToldMember[] = [];
-    for (const some of chunksOf(this.#members.get(groupId) ?? [], MEMBERS_AT_ONCE)) {
-      for (const row of some) made.push(toTold(row, madeAtMs));
-      await this.#breathe();
+    for (const row of this.#members.get(groupId) ?? []) {
+      made.push(toTold(row, madeAtMs));
+      if (this.#pace.isOver()) await this.#pace.rest();
     }
     this.#known.set(key, made);
     return made;

@@ -69,6 +69,7 @@ export function createAlertTurns({ read, write }: Database): AlertTurns {
         if (old.length > 0) await session.kysely.deleteFrom("alert_groups").where("id", "in", old).execute();
       });
     },
+    isAhead: (nowMs) => isAhead(read, nowMs),
     clockWentBack: (epoch, nowMs) => write((session) => lookAgain(session, epoch, nowMs)),
     async pending() {
       const waiting = read.kysely.selectFrom("notifications").where("next_attempt_at_ms", "is not", null);
@@ -106,6 +107,22 @@ async function cancel({ kysely }: Session, ids: readonly number[], nowMs: number
     .set({ state: "cancelled", next_attempt_at_ms: null, ended_at_ms: nowMs })
     .where("id", "in", ids)
     .execute();
+}
+
+async function isAhead({ kysely }: Session, nowMs: number): Promise<boolean> {
+  const groups = kysely
+    .selectFrom("alert_groups")
+    .select("id")
+    .where("closed_at_ms", "is", null)
+    .where((of) => of.or([of("changed_at_ms", ">", nowMs), of("told_at_ms", ">", nowMs)]));
+  if ((await groups.limit(1).execute()).length > 0) return true;
+  const messages = kysely
+    .selectFrom("notifications as n")
+    .leftJoin("notification_attempts as a", "a.notification_id", "n.id")
+    .select("n.id")
+    .where("n.next_attempt_at_ms", "is not", null)
+    .where((of) => of.or([of("n.created_at_ms", ">", nowMs), of("a.at_ms", ">", nowMs)]));
+  return (await messages.limit(1).execute()).length > 0;
 }
 
 async function lookAgain(session: Session, epoch: number, nowMs: number): Promise<void> {

@@ -180,6 +180,8 @@ export interface AlertTurns {
   record(epoch: number, ended: readonly EndedNotification[]): Promise<readonly RecordedNotification[]>;
   /** Ends messages to channels and of projects that were switched off, and forgets groups that ended long ago. */
   tidy(epoch: number, nowMs: number): Promise<void>;
+  /** Whether something that waits was written by a clock that was ahead of this time. */
+  isAhead(nowMs: number): Promise<boolean>;
   /** Everything that waits for a later time is looked at again. */
   clockWentBack(epoch: number, nowMs: number): Promise<void>;
   /** Messages that wait, for metrics. */

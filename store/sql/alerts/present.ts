@@ -7,6 +7,7 @@ import { type Session, type Statement, statement } from "../db/database.ts";
 import type { Dialect } from "../schema/dialect.ts";
 import type { Row } from "../schema/tables.ts";
 import { fromJson } from "../schema/text.ts";
+import type { Breathe } from "./pace.ts";
 import type { ToldMember } from "./port.ts";
 
 /** What decides whether something is said. */
@@ -93,9 +94,6 @@ export interface PresentRow
   readonly started_at_ms: number | null;
 }
 
-/** Lets other work on this thread run. */
-export type Breathe = () => Promise<void>;
-
 /** By group, in no order. */
 export function decidingMembers(
   session: Session,
@@ -112,7 +110,10 @@ export async function presentMembers(
   breathe: Breathe,
 ): Promise<ReadonlyMap<number, readonly PresentRow[]>> {
   const members = await membersOf<PresentRow>(session, TO_SAY, groupIds, breathe);
-  for (const rows of members.values()) rows.sort((a, b) => a.since_ms - b.since_ms || (a.subject < b.subject ? -1 : 1));
+  for (const rows of members.values()) {
+    rows.sort((a, b) => a.since_ms - b.since_ms || (a.subject < b.subject ? -1 : 1));
+    if (rows.length > MEMBERS_AT_ONCE) await breathe();
+  }
   return members;
 }
 
@@ -195,7 +196,7 @@ function wordsOf(text: string | null): readonly string[] {
   return words;
 }
 
-/** As decide() takes it. Times that a clock wrote which was ahead count as now. */
+/** As decide() takes it. */
 export function toMember(row: DecidingRow, nowMs: number): GroupMember {
   const gone = isGone(row);
   return {
@@ -205,7 +206,7 @@ export function toMember(row: DecidingRow, nowMs: number): GroupMember {
     severity: row.level === "down" ? "critical" : row.severity,
     toldSeverity: row.told_severity,
     tags: wordsOf(row.tags),
-    joinedAtMs: Math.min(row.joined_at_ms, nowMs),
+    joinedAtMs: row.joined_at_ms,
     acknowledged: isAcknowledged(row),
     heldUntilMs: heldUntil(row, nowMs),
   };

@@ -12,6 +12,7 @@ import type { AlertRule } from "../../../model/alerting-rule.ts";
 import { chunksOf, insertInChunks } from "../db/bulk.ts";
 import { bulkStatement, type Session, type Value } from "../db/database.ts";
 import type { Row } from "../schema/tables.ts";
+import { type Breathe, Pace } from "./pace.ts";
 import { type DecidingRow, MEMBERS_AT_ONCE, portions } from "./present.ts";
 
 /** A group and its messages take as long as so many members. */
@@ -77,8 +78,14 @@ interface Change {
   readonly forgotten: readonly Value[][];
 }
 
-export async function tell(piece: Piece, decided: readonly Decided[], nowMs: number): Promise<void> {
-  const changes = decided.map((one) => changeOf(one, one.announcedAtMs ?? nowMs));
+export async function tell(
+  piece: Piece,
+  decided: readonly Decided[],
+  { nowMs, breathe }: { readonly nowMs: number; readonly breathe: Breathe },
+): Promise<void> {
+  const pace = new Pace(breathe);
+  const changes: Change[] = [];
+  for (const one of decided) changes.push(await changeOf(one, one.announcedAtMs ?? nowMs, pace));
   const sizeOf = ({ marks, forgotten }: Change): number => marks.length + forgotten.length;
   const isLarge = (change: Change): boolean => change.one.announcedAtMs !== null || sizeOf(change) > MEMBERS_AT_ONCE;
   const small = changes.filter((change) => !isLarge(change));
@@ -87,12 +94,13 @@ export async function tell(piece: Piece, decided: readonly Decided[], nowMs: num
   for (const change of changes.filter(isLarge)) await tellLarge(piece, change, nowMs);
 }
 
-function changeOf(one: Decided, saidAtMs: number): Change {
+async function changeOf(one: Decided, saidAtMs: number, pace: Pace): Promise<Change> {
   const { group, members, decision } = one;
   const marks: Value[][] = [];
   const said = new Set(decision.say?.subjects);
   const rows = new Map(members.map((row) => [row.subject, row]));
   for (const member of decision.after.members) {
+    if (pace.isOver()) await pace.rest();
     const row = rows.get(member.subject);
     const isSaid = said.has(member.subject);
     if (row === undefined || (!isSaid && row.told === member.told)) continue;

@@ -3,7 +3,7 @@
  * and a storm ten thousand groups, so the work is cut into pieces of some milliseconds. What is decided on is read before the transactions
  * that write: only the holder of the lease changes groups and their members, and each transaction asserts that.
  */
-import { decide, type GroupState } from "../../../model/alerting.ts";
+import { decide, type GroupMember, type GroupState } from "../../../model/alerting.ts";
 import { type AlertRule, DEFAULT_RULE } from "../../../model/alerting-rule.ts";
 import type { QuietHours } from "../../../model/quiet-hours.ts";
 import { assertLease } from "../coordination/leases.ts";
@@ -11,8 +11,9 @@ import { SENDER_LEASE } from "../coordination/leases-port.ts";
 import type { Database, Session } from "../db/database.ts";
 import type { Row } from "../schema/tables.ts";
 import { fold } from "./folds.ts";
+import { type Breathe, Pace } from "./pace.ts";
 import type { AlertTurns } from "./port.ts";
-import { type Breathe, type DecidingRow, decidingMembers, MEMBERS_AT_ONCE, toMember } from "./present.ts";
+import { decidingMembers, toMember } from "./present.ts";
 import { quietHoursOfRow, ruleOfRow } from "./settings.ts";
 import { announcedOf, type Decided, type Piece, tell } from "./tellings.ts";
 
@@ -40,11 +41,8 @@ export async function speak(
   };
   const decided = await decideOn(read, groups, nowMs, breathe);
   const folded = folds ? new Set<number>() : await fold(read, piece, decided, nowMs);
-  await tell(
-    piece,
-    decided.filter(({ group }) => !folded.has(group.id)),
-    nowMs,
-  );
+  const apart = decided.filter(({ group }) => !folded.has(group.id));
+  await tell(piece, apart, { nowMs, breathe });
   return groups.length;
 }
 
@@ -58,18 +56,20 @@ async function decideOn(
   const rules = await rulesOf(session, groups);
   const quiet = await quietHoursOf(session, [...rules.values()]);
   const announced = await announcedOf(session, ids);
-  const members = await decidingMembers(session, ids, breathe);
+  const rows = await decidingMembers(session, ids, breathe);
   const decided: Decided[] = [];
-  let looked = 0;
+  const pace = new Pace(breathe);
   for (const group of groups) {
     const rule = rules.get(group.rule_id) ?? DEFAULT_RULE;
-    const rows = members.get(group.id) ?? [];
-    const decision = decide(stateOf(group, rows, nowMs), rule, quiet.get(rule.quietHoursId ?? 0) ?? null, nowMs);
-    decided.push({ group, rule, members: rows, decision, announcedAtMs: announced.get(group.id) ?? null });
-    looked += rows.length;
-    if (looked < MEMBERS_AT_ONCE) continue;
-    looked = 0;
-    await breathe();
+    const ofGroup = rows.get(group.id) ?? [];
+    const members: GroupMember[] = [];
+    for (const row of ofGroup) {
+      members.push(toMember(row, nowMs));
+      if (pace.isOver()) await pace.rest();
+    }
+    const decision = decide(stateOf(group, members), rule, quiet.get(rule.quietHoursId ?? 0) ?? null, nowMs);
+    decided.push({ group, rule, members: ofGroup, decision, announcedAtMs: announced.get(group.id) ?? null });
+    if (pace.isOver()) await pace.rest();
   }
   return decided;
 }
@@ -94,16 +94,14 @@ async function quietHoursOf(
   return new Map(rows.map((row) => [row.id, quietHoursOfRow(row)]));
 }
 
-/** Times that a clock wrote which was ahead count as now. */
-function stateOf(group: Row<"alert_groups">, members: readonly DecidingRow[], nowMs: number): GroupState {
-  const past = (atMs: number | null): number | null => (atMs === null ? null : Math.min(atMs, nowMs));
+function stateOf(group: Row<"alert_groups">, members: readonly GroupMember[]): GroupState {
   return {
     isNotice: group.is_notice === 1,
     isFold: group.is_fold === 1,
-    firstToldAtMs: past(group.first_told_at_ms),
-    toldAtMs: past(group.told_at_ms),
+    firstToldAtMs: group.first_told_at_ms,
+    toldAtMs: group.told_at_ms,
     repeats: group.repeats,
     step: group.step,
-    members: members.map((row) => toMember(row, nowMs)),
+    members,
   };
 }
