@@ -22,22 +22,29 @@ export class LineDays {
   readonly #watched: Float64Array;
   readonly #maintenance: Float64Array;
   readonly #share: Float64Array;
+  /** The first day that is added to. */
+  readonly #from: number;
 
-  /** @param days the last of them is the day of `nowMs` */
-  constructor(rule: DayRule, days: number, nowMs: number) {
+  /**
+   * @param days the last of them is the day of `nowMs`
+   * @param closed the same days as they were when the last of them began: only that one is added to
+   */
+  constructor(rule: DayRule, days: number, nowMs: number, closed?: LineDays) {
     this.#rule = rule;
     this.#nowMs = nowMs;
     this.#firstDay = Math.floor(nowMs / DAY_MS) - days + 1;
-    this.#down = new Float64Array(days);
-    this.#watched = new Float64Array(days);
-    this.#maintenance = new Float64Array(days);
-    this.#share = new Float64Array(days);
+    this.#from = closed === undefined ? 0 : days - 1;
+    this.#down = closed === undefined ? new Float64Array(days) : closed.#down.slice();
+    this.#watched = closed === undefined ? new Float64Array(days) : closed.#watched.slice();
+    this.#maintenance = closed === undefined ? new Float64Array(days) : closed.#maintenance.slice();
+    this.#share = closed === undefined ? new Float64Array(days) : closed.#share.slice();
   }
 
   /** A monitor that something happened to. */
   add(past: Past): void {
-    const days = this.#down.length;
-    for (const [index, day] of daysOf(past, days, this.#nowMs).entries()) {
+    const days = this.#down.length - this.#from;
+    for (const [at, day] of daysOf(past, days, this.#nowMs).entries()) {
+      const index = this.#from + at;
       const lengthS = this.#lengthS(index);
       const watched = Math.max(0, lengthS - day.maintenanceS - day.pausedS - day.unwatchedS);
       this.#addDay(index, Math.min(day.downS, watched), watched, day.maintenanceS);
@@ -46,7 +53,7 @@ export class LineDays {
 
   /** A monitor that nothing happened to. @param knownFromMs Unix ms */
   addQuiet(knownFromMs: number): void {
-    for (let index = 0; index < this.#down.length; index += 1) {
+    for (let index = this.#from; index < this.#down.length; index += 1) {
       const fromMs = (this.#firstDay + index) * DAY_MS;
       const untilMs = Math.min(fromMs + DAY_MS, this.#nowMs);
       const watched = Math.max(0, untilMs - Math.max(fromMs, knownFromMs)) / 1_000;

@@ -111,4 +111,32 @@ describe("days of a line", () => {
     expect(short.days()).toEqual(long.days());
     expect(new LineDays("worst", 3, nowMs).uptime()).toBeNull();
   });
+
+  it("are the same with those that are over from before", () => {
+    const at = fc.integer({ min: 96 * DAY_MS, max: nowMs });
+    const times = fc.tuple(at, at, at).map((all) => all.toSorted((a, b) => a - b));
+    fc.assert(
+      fc.property(fc.constantFrom("worst", "sum"), fc.array(times, { maxLength: 4 }), (rule, all) => {
+        const midnightMs = 100 * DAY_MS;
+        const whole = new LineDays(rule, 4, nowMs);
+        const closed = new LineDays(rule, 4, midnightMs);
+        const pasts = all.map(([knownFromMs = 0, fromMs = 0, toMs = 0]) => ({ ...past(fromMs, toMs), knownFromMs }));
+        for (const one of pasts) for (const days of [whole, closed]) days.add(one);
+        const days = new LineDays(rule, 4, nowMs, closed);
+        for (const one of pasts) {
+          const incidents = one.incidents.filter(({ toMs }) => toMs > midnightMs);
+          if (incidents.length > 0) days.add({ ...one, incidents });
+          else days.addQuiet(one.knownFromMs);
+        }
+        for (const [index, day] of whole.days().entries()) {
+          const other = days.days()[index];
+          expect(other?.fromMs).toBe(day.fromMs);
+          // Whole seconds of a day are rounded on one way and not on the other.
+          expect(Math.abs((other?.downS ?? 0) - day.downS)).toBeLessThanOrEqual(pasts.length);
+          expect(Math.abs((other?.watchedS ?? 0) - day.watchedS)).toBeLessThanOrEqual(pasts.length);
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
 });

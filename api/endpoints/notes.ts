@@ -67,6 +67,8 @@ interface Found {
 
 function tell(api: Api, call: ProjectCall, { id, monitorId }: Found): void {
   tellTurns(api, call.project.id, [{ monitorId, incidentId: id, what: "note" }]);
+  // What readers are shown of it is true at once.
+  api.pages.dropProject(call.project.id);
 }
 
 async function findIncident(api: Api, call: ProjectCall): Promise<Found> {

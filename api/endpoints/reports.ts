@@ -35,6 +35,7 @@ async function write(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const report = readReport(readObject(call.request));
   if (!(await incidents.setReport(call.project.id, id, report))) throw refusal("incidentNotFound");
   tellTurns(api, call.project.id, [{ monitorId: incident.monitorId, incidentId: id, what: "note" }]);
+  api.pages.dropProject(call.project.id);
   return ok({ incident_id: formatId("incident", id), ...report });
 }
 

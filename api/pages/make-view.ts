@@ -1,7 +1,7 @@
 /** Makes a page's view of what the store has read: lines of monitors, days, incidents with their public words. */
 import type { Past } from "../../model/days.ts";
 import { isInMaintenance } from "../../model/monitor.ts";
-import { LineDays } from "../../model/page-days.ts";
+import { type DayRule, LineDays } from "../../model/page-days.ts";
 import type { Selector } from "../../model/selector.ts";
 import type { PageComponent, PageGroup, StatusPage } from "../../model/status-page.ts";
 import { formatIso } from "../../model/time.ts";
@@ -30,14 +30,17 @@ const MOST_LINES = 300;
 const MOST_INCIDENTS = 50;
 const MOST_MAINTENANCE = 20;
 /** Monitors after which others have a turn: 5 ms of a thread. */
-const TURN = 250;
+export const TURN = 250;
 /** How long an announcement without an end stands at the top, ms. */
 const CURRENT_MS = 7 * 86_400_000;
 const DAY_MS = 86_400_000;
 
 export interface PageFacts {
   readonly page: StatusPage;
-  readonly members: readonly PageMember[];
+  /** By group. */
+  readonly plans: readonly (readonly LinePlan[])[];
+  /** Days that are over, by line; of lines that are not in it all days are worked out of `pasts`. */
+  readonly closed: ReadonlyMap<string, LineDays>;
   readonly pasts: ReadonlyMap<number, Past>;
   readonly incidents: readonly IncidentRecord[];
   readonly words: ReadonlyMap<number, PublicWords>;
@@ -108,9 +111,8 @@ function mergedOf(component: PageComponent, members: readonly PageMember[]): rea
 }
 
 export async function makeView(facts: PageFacts): Promise<StatusView> {
-  const { page, nowMs, badgeOf } = facts;
+  const { page, plans, nowMs, badgeOf } = facts;
   const { text, listed: _, ...settings } = page.settings;
-  const plans = plannedLines(page.groups, facts.members);
   const groups: GroupView[] = [];
   for (const [index, group] of page.groups.entries()) groups.push(await groupOf(facts, group, plans[index] ?? []));
   return {
@@ -144,9 +146,9 @@ async function groupOf(facts: PageFacts, group: PageGroup, plans: readonly LineP
 }
 
 async function lineOf(facts: PageFacts, { title, component, members, what }: LinePlan): Promise<LineView> {
-  const { page, pasts, nowMs, badgeOf, pause } = facts;
+  const { page, closed, pasts, nowMs, badgeOf, pause } = facts;
   const { show, days: length } = page.settings;
-  const days = new LineDays(component.merge === "worst" ? "worst" : "sum", length, nowMs);
+  const days = new LineDays(dayRuleOf(component), length, nowMs, closed.get(what));
   for (const [index, member] of members.entries()) {
     if (index % TURN === TURN - 1) await pause();
     addTo(days, member, pasts.get(member.id));
@@ -166,7 +168,11 @@ async function lineOf(facts: PageFacts, { title, component, members, what }: Lin
   };
 }
 
-function addTo(days: LineDays, member: PageMember, past: Past | undefined): void {
+export function dayRuleOf({ merge }: PageComponent): DayRule {
+  return merge === "worst" ? "worst" : "sum";
+}
+
+export function addTo(days: LineDays, member: PageMember, past: Past | undefined): void {
   // A heartbeat that was never called is not healthy: nothing is known of it.
   if (member.lastCheckedAtMs === null) return;
   if (past === undefined) days.addQuiet(member.createdAtMs);

@@ -48,10 +48,13 @@ function memberOf(id: number, over: Partial<PageMember> = {}): PageMember {
   };
 }
 
-function factsOf(over: Partial<PageFacts> = {}): PageFacts {
+function factsOf(over: Partial<PageFacts> & { readonly members?: readonly PageMember[] } = {}): PageFacts {
+  const { members = [], ...facts } = over;
+  const page = facts.page ?? { ...NEW_PAGE, slug: "acme", title: "Acme" };
   return {
-    page: { ...NEW_PAGE, slug: "acme", title: "Acme" },
-    members: [],
+    page,
+    plans: plannedLines(page.groups, members),
+    closed: new Map(),
     pasts: new Map(),
     incidents: [],
     words: new Map(),
@@ -61,7 +64,7 @@ function factsOf(over: Partial<PageFacts> = {}): PageFacts {
     nameOf: (what) => Buffer.from(what).toString("hex").slice(0, 16),
     badgeOf: (what) => `b${Buffer.from(what).toString("hex")}`,
     pause: async () => {},
-    ...over,
+    ...facts,
   };
 }
 
@@ -249,6 +252,17 @@ it("a text of thousands of signs is shown as it was written, because pairing the
   expect(markdown("*a* ".repeat(400)).markup).toContain("<em>a</em>");
 });
 
+/** Down for a day until an hour of the next, and since midnight. */
+const PAST = {
+  incidents: [
+    { fromMs: Date.UTC(2026, 10, 26), toMs: null, downFromMs: Date.UTC(2026, 10, 26) },
+    { fromMs: Date.UTC(2026, 10, 20, 1), toMs: Date.UTC(2026, 10, 21, 1), downFromMs: Date.UTC(2026, 10, 20, 1) },
+  ],
+  turns: [],
+  maintenance: [],
+  knownFromMs: NOW_MS - 30 * DAY_MS,
+};
+
 describe("pages that are kept", () => {
   const page: SealedPage = {
     ...withLines(component({})),
@@ -275,7 +289,7 @@ describe("pages that are kept", () => {
   };
 
   function rigOf() {
-    const rig = { nowMs: NOW_MS, isAway: false, reads: 0 };
+    const rig = { nowMs: NOW_MS, isAway: false, reads: 0, pastsSinceMs: [] as number[], members: [memberOf(1)] };
     const read =
       <T>(value: T) =>
       async (): Promise<T> => {
@@ -289,8 +303,11 @@ describe("pages that are kept", () => {
     const statusPages = {
       bySlug,
       byBadge: read(page),
-      members: read([memberOf(1)]),
-      pasts: read(new Map()),
+      members: async () => read(rig.members)(),
+      pasts: async (members: readonly PageMember[], sinceMs: number) => {
+        rig.pastsSinceMs.push(sinceMs);
+        return read(new Map(members.map(({ id }) => [id, PAST])))();
+      },
       words: read(new Map()),
       updates: read({ rows: [], total: 0 }),
       domains: read(new Map([["status.acme.org", "acme"]])),
@@ -315,6 +332,42 @@ describe("pages that are kept", () => {
     });
     return { rig, pages };
   }
+
+  it("work out days that are over once in ten minutes, and for lines that changed", async () => {
+    const { rig, pages } = rigOf();
+    const linesAt = async (nowMs: number) => {
+      rig.nowMs = nowMs;
+      rig.pastsSinceMs = [];
+      return (await pages.of("acme"))?.view.groups[0]?.lines;
+    };
+    const [wholeMs, todayMs] = [NOW_MS - 90 * DAY_MS, Math.floor(NOW_MS / DAY_MS) * DAY_MS];
+    const first = await linesAt(NOW_MS);
+    expect(rig.pastsSinceMs).toEqual([wholeMs, todayMs]);
+    expect(first?.[0]?.days.map(({ downS }) => downS).filter((downS) => downS > 0)).toEqual([82_800, 3_600, 38_400]);
+    const second = await linesAt(NOW_MS + 20_000);
+    expect(second?.[0]?.days.slice(0, -1)).toEqual(first?.[0]?.days.slice(0, -1));
+    expect(rig.pastsSinceMs).toEqual([todayMs]);
+    rig.members = [memberOf(1), memberOf(2), memberOf(3, { createdAtMs: NOW_MS - 5 })];
+    expect((await linesAt(NOW_MS + 40_000))?.length).toBe(3);
+    expect(rig.pastsSinceMs).toEqual([NOW_MS + 40_000 - 90 * DAY_MS, todayMs]);
+    await linesAt(NOW_MS + 60_000);
+    expect(rig.pastsSinceMs).toEqual([todayMs]);
+    await linesAt(NOW_MS + 601_000);
+    expect(rig.pastsSinceMs).toHaveLength(2);
+  });
+
+  it("are made anew at once for a project whose people wrote something, also while they are being made", async () => {
+    const { rig, pages } = rigOf();
+    const before = await pages.of("acme");
+    pages.dropProject(2);
+    expect(pages.of("acme")).toBe(before);
+    pages.dropProject(1);
+    const during = pages.of("acme");
+    pages.drop("acme");
+    await during;
+    expect(await pages.of("acme")).not.toBe(await during);
+    expect(rig.reads).toBe(3);
+  });
 
   it("are made once for all who ask, and again after ten seconds", async () => {
     const { rig, pages } = rigOf();

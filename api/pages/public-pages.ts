@@ -12,8 +12,9 @@ import type { Sealing } from "../../store/sealed-text.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { MaintenanceSchedule } from "../../store/sql/monitors/schedules-port.ts";
 import { ScheduleError, Turns } from "../../store/sql/monitors/turns.ts";
-import type { SealedPage } from "../../store/sql/status-pages/port.ts";
+import type { PageMember, SealedPage, UpdateRecord } from "../../store/sql/status-pages/port.ts";
 import { RETRY_SOON, refusal } from "../errors.ts";
+import { type ClosedDays, closedDays } from "./closed-days.ts";
 import { type AnnouncedMaintenance, makeView, plannedLines } from "./make-view.ts";
 import { openedSecrets, type PageSecrets, publicName } from "./secrets.ts";
 import type { StatusView } from "./view.ts";
@@ -105,6 +106,7 @@ interface Kept {
 export class PublicPages {
   readonly #options: PublicPagesOptions;
   readonly #kept = new BoundedMap<string, Kept>(MOST_PAGES);
+  readonly #closed = new BoundedMap<string, ClosedDays>(MOST_PAGES);
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
   readonly #making = new Map<string, Promise<ShownPage | null>>();
   readonly #slugs = new BoundedMap<string, string>(MOST_PAGES);
@@ -180,10 +182,24 @@ export class PublicPages {
   drop(...slugs: readonly string[]): void {
     for (const slug of slugs) {
       this.#kept.delete(slug);
+      // One that is being made may have read what is no longer true: it is not kept.
+      this.#making.delete(slug);
       this.#unknown.delete(slug);
     }
     this.#domains = null;
     this.#list = null;
+  }
+
+  /** The same for the pages of a project that are kept. */
+  dropProject(projectId: number): void {
+    for (const [slug, { shown }] of [...this.#kept]) if (shown?.page.projectId === projectId) this.drop(slug);
+  }
+
+  /** Those that are told of as long as incidents are, and those that stand at the top. */
+  async #updates(pageId: number, sinceMs: number, nowMs: number): Promise<readonly UpdateRecord[]> {
+    const { rows } = await this.#options.controlPlane.statusPages.updates(pageId, UPDATES_SHOWN, 0);
+    const saidSinceMs = Math.min(sinceMs, nowMs - WEEK_MS);
+    return rows.filter(({ atMs, endsAtMs }) => atMs >= saidSinceMs || (endsAtMs ?? 0) > nowMs);
   }
 
   async #announced(projectId: number, nowMs: number): Promise<readonly AnnouncedMaintenance[]> {
@@ -199,14 +215,22 @@ export class PublicPages {
     const running = this.#making.get(slug);
     if (running !== undefined) return running;
     if (this.#making.size >= MOST_MAKING) return Promise.reject(refusal("pagesBusy", { headers: RETRY_SOON }));
-    const making = this.#refresh(slug, nowMs).finally(() => this.#making.delete(slug));
+    const making: Promise<ShownPage | null> = this.#refresh(
+      slug,
+      nowMs,
+      () => this.#making.get(slug) === making,
+    ).finally(() => {
+      if (this.#making.get(slug) === making) this.#making.delete(slug);
+    });
     this.#making.set(slug, making);
     return making;
   }
 
-  async #refresh(slug: string, nowMs: number): Promise<ShownPage | null> {
+  /** @param isWanted whether what is made may be kept */
+  async #refresh(slug: string, nowMs: number, isWanted: () => boolean): Promise<ShownPage | null> {
     try {
       const shown = await this.#make(slug, nowMs);
+      if (!isWanted()) return shown;
       if (shown === null) {
         this.#kept.delete(slug);
         this.#unknown.set(slug, nowMs);
@@ -229,36 +253,34 @@ export class PublicPages {
     if (page === undefined || !page.published) return null;
     const secrets = openedSecrets(sealing, page);
     const everyMember = page.groups.length === 0 ? [] : await statusPages.members(page.projectId);
-    const members = [
-      ...new Set(
-        plannedLines(page.groups, everyMember)
-          .flat()
-          .flatMap((plan) => plan.members),
-      ),
-    ];
+    const plans = plannedLines(page.groups, everyMember);
+    const members = [...new Set(plans.flat().flatMap((plan) => plan.members))];
+    const pause = (): Promise<void> => turn();
     const { days, show } = page.settings;
-    const pasts = members.length === 0 ? new Map() : await statusPages.pasts(members, nowMs - days * DAY_MS);
+    const pastsOf = (some: readonly PageMember[], sinceMs: number) => statusPages.pasts(some, sinceMs);
+    const options = { length: days, nowMs, pastsOf, pause };
+    const closed = await closedDays(this.#closed.use(slug), plans.flat(), options);
+    this.#closed.set(slug, closed);
+    const pasts = members.length === 0 ? new Map() : await pastsOf(members, closed.untilMs);
     const monitorIds = members.map(({ id }) => id);
     const sinceMs = nowMs - show.incidentsDays * DAY_MS;
     const wanted = { incidentIds: [], monitorIds, sinceMs, limit: MOST_INCIDENTS };
     const found = members.length === 0 ? [] : await incidents.named(page.projectId, wanted);
     const words = await statusPages.words(found.map(({ id }) => id));
-    const { rows } = await statusPages.updates(page.id, UPDATES_SHOWN, 0);
-    const saidSinceMs = Math.min(sinceMs, nowMs - WEEK_MS);
-    const updates = rows.filter(({ atMs, endsAtMs }) => atMs >= saidSinceMs || (endsAtMs ?? 0) > nowMs);
     const nameOf = (what: string): string => publicName(secrets, what);
     const view = await makeView({
       page,
-      members: everyMember,
+      plans,
+      closed: new Map([...closed.lines].map(([what, line]) => [what, line.days])),
       pasts,
       incidents: found,
       words,
-      updates,
+      updates: await this.#updates(page.id, sinceMs, nowMs),
       announced: await this.#announced(page.projectId, nowMs),
       nowMs,
       nameOf,
       badgeOf: (what) => page.badgeName + nameOf(what),
-      pause: () => turn(),
+      pause,
     });
     this.#slugs.set(page.badgeName, slug);
     return new ShownPage(page, secrets, view, null);

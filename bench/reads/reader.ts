@@ -6,6 +6,10 @@ import { connect, type Socket } from "node:net";
 
 export interface ToReader {
   readonly paths: readonly string[];
+  /** Further ones of each request, each with its line's end. */
+  readonly headers: string;
+  /** Number of the first address that asks. */
+  readonly fromAddress: number;
   readonly readers: number;
   readonly seconds: number;
 }
@@ -53,11 +57,11 @@ class Reader {
     });
   }
 
-  ask(path: string): Promise<Answer> {
+  ask(path: string, headers: string): Promise<Answer> {
     return new Promise((resolve) => {
       this.#settle = resolve;
       this.#socket.write(
-        `GET /api/v1${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${key}\r\nX-Project-Id: prj_1\r\n\r\n`,
+        `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-API-Key: ${key}\r\nX-Project-Id: prj_1\r\n${headers}\r\n`,
       );
     });
   }
@@ -100,7 +104,16 @@ function fail(reason: string): never {
   process.exit(1);
 }
 
-async function measure({ paths, readers, seconds }: ToReader): Promise<ReaderReport> {
+/** Requests of one address, of those that a page lets in a minute. */
+const PER_ADDRESS = 100;
+
+/** As a proxy says whose request it is: readers of a page are many. @param n counts requests */
+function senderOf(n: number): string {
+  const address = Math.floor(n / PER_ADDRESS);
+  return `X-Forwarded-For: 10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}\r\n`;
+}
+
+async function measure({ paths, headers, fromAddress, readers, seconds }: ToReader): Promise<ReaderReport> {
   const latencies: number[] = [];
   let bytes = 0;
   let refused = 0;
@@ -111,7 +124,8 @@ async function measure({ paths, readers, seconds }: ToReader): Promise<ReaderRep
     const reader = await Reader.open();
     while (performance.now() < endAt) {
       const askedAt = performance.now();
-      const answer = await reader.ask(paths[Math.floor(Math.random() * paths.length)] ?? "/");
+      const path = paths[Math.floor(Math.random() * paths.length)] ?? "/";
+      const answer = await reader.ask(path, senderOf(fromAddress * PER_ADDRESS + latencies.length) + headers);
       latencies.push(performance.now() - askedAt);
       bytes += answer.bytes;
       if (answer.status !== 200) refused += 1;

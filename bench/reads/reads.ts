@@ -4,6 +4,7 @@
  */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import type { Client } from "../../cli/client.ts";
 import { conditions } from "../parts/conditions.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
 import { targetNets } from "../uptime/target-address.ts";
@@ -42,13 +43,20 @@ export interface ReadFigures extends LogFigures {
 interface Reading {
   readonly name: string;
   readonly paths: readonly string[];
+  /** Each with its line's end. */
+  readonly headers?: string;
 }
+
+/** Of one reading: more than it makes requests. */
+const ADDRESSES = 100_000;
+/** Whom the page believes whose request it is: the readers ask as many. */
+const PROXIES = { SONDE_TRUSTED_PROXIES: "127.0.0.1" };
 
 export async function runReads(options: ReadsBenchOptions): Promise<readonly ReadFigures[]> {
   const target = await startTarget(10, 20);
   const profiling = options.profileDir === null ? [] : ["--cpu-prof", `--cpu-prof-dir=${options.profileDir}`];
   try {
-    const service = await startServiceUnderTest(targetNets(target.port), profiling);
+    const service = await startServiceUnderTest(targetNets(target.port), profiling, PROXIES);
     try {
       const figures = await measureAll(service, target, options);
       if (options.json) console.log(JSON.stringify({ bench: "reads", conditions: conditions(), figures }));
@@ -73,12 +81,13 @@ async function measureAll(
   say(`reads: ${monitors} http monitors every ${interval} s, ${options.readers} readers in turn with none`);
   say(`  ${conditions()}; target, service, ClickHouse and readers share the cores, on loopback`);
   const ids = await createMonitors(service.client, target.port, { monitors, intervalS: interval });
+  await publishPage(service.client);
   await pause(warmUp);
   say(HEAD);
   const figures: ReadFigures[] = [];
   const wanted = readingsOf(ids).filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
-  for (const reading of wanted) {
-    const one = await measure(service, target, reading, options);
+  for (const [index, reading] of wanted.entries()) {
+    const one = await measure(service, target, reading, { ...options, fromAddress: index * ADDRESSES });
     figures.push(one);
     say(lineOf(one));
     // What was read does not reach into the next.
@@ -87,12 +96,24 @@ async function measureAll(
   return figures;
 }
 
+const PAGE = "/status/bench";
+
+/** A page of all monitors, by what their names begin with. */
+async function publishPage(client: Client): Promise<void> {
+  const groups = Array.from({ length: 10 }, (_, n) => ({
+    title: `Group ${n}`,
+    open: "always",
+    components: [{ servers: { name: `bench ${n}` }, title: `Monitors ${n}`, merge: "share" }],
+  }));
+  await client.post("/status-pages", { slug: "bench", title: "Bench", published: true, groups });
+}
+
 /** Chosen at random among all monitors, so that no answer is there because it was asked for just now. */
 function readingsOf(ids: readonly string[]): readonly Reading[] {
   const pages = (size: number): readonly string[] =>
     Array.from({ length: Math.floor(ids.length / size) }, (_, page) => `limit=${size}&offset=${page * size}`);
   const hundreds = Array.from({ length: Math.ceil(ids.length / 100) }, (_, n) => ids.slice(n * 100, n * 100 + 100));
-  return [
+  const api: readonly Reading[] = [
     { name: "no reader", paths: [] },
     { name: "one monitor's newest 100", paths: ids.map((id) => `/results/server/${id}?limit=100`) },
     { name: "one monitor's newest 500", paths: ids.map((id) => `/results/server/${id}`) },
@@ -103,19 +124,26 @@ function readingsOf(ids: readonly string[]): readonly Reading[] {
     { name: "list of 50", paths: pages(50).map((page) => `/servers?family=all&${page}`) },
     { name: "list of 1000", paths: pages(1_000).map((page) => `/servers?family=all&${page}`) },
   ];
+  return [
+    ...api.map(({ name, paths }) => ({ name, paths: paths.map((path) => `/api/v1${path}`) })),
+    { name: "status page", paths: [PAGE] },
+    { name: "status page, compressed", paths: [PAGE], headers: "Accept-Encoding: gzip\r\n" },
+  ];
 }
 
 async function measure(
   service: ServiceUnderTest,
   target: TargetProcess,
-  { name, paths }: Reading,
-  { seconds, readers, monitors, interval }: ReadsBenchOptions,
+  { name, paths, headers = "" }: Reading,
+  { seconds, readers, monitors, interval, fromAddress }: ReadsBenchOptions & { readonly fromAddress: number },
 ): Promise<ReadFigures> {
   const port = Number(new URL(service.client.url).port);
   const before = service.use();
   const fromMs = Date.now();
   const report =
-    paths.length === 0 ? await nothing(seconds) : await read(port, service.key, { paths, readers, seconds });
+    paths.length === 0
+      ? await nothing(seconds)
+      : await read(port, service.key, { paths, headers, fromAddress, readers, seconds });
   const toMs = Date.now();
   const after = service.use();
   const window = { monitors, intervalMs: interval * 1_000, fromMs, toMs };
