@@ -64,6 +64,7 @@ const EXAMPLES = {
   key: "31",
   organization: "3",
   user: "7",
+  incident: "inc_9",
 } as const;
 
 /** @param what how the message names it: `--workspace`, `the key` */

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
-import { ADA } from "../../testkit/store/ground.suite.ts";
+import { ADA, batch, opening } from "../../testkit/store/ground.suite.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
 import { rule } from "./rule.ts";
 import type { AdminStores } from "./stores.ts";
@@ -14,6 +14,7 @@ const NOW_MS = Date.UTC(2026, 10, 26);
 const folder = mkdtempSync(join(tmpdir(), "sonde-admin-"));
 let controlPlane: ControlPlane;
 let server = "";
+let incident = "";
 
 beforeAll(async () => {
   controlPlane = await openControlPlane({ file: join(folder, "sonde.db") }, { role: "api" });
@@ -21,7 +22,11 @@ beforeAll(async () => {
   const first = await controlPlane.accounts.createFirst({ ...names, plan: "pro", nowMs: NOW_MS });
   const channel = { projectId: first.projectId, kind: "ntfy", name: "Phone", settings: {}, secretNames: [] };
   await controlPlane.channels.create({ ...channel, sealed: null, active: true, nowMs: NOW_MS }, 10);
-  server = `srv_${(await controlPlane.monitors.create(newMonitor(first, { tags: ["prod"] }), ADA)).id}`;
+  const monitor = await controlPlane.monitors.create(newMonitor(first, { tags: ["prod"] }), ADA);
+  server = `srv_${monitor.id}`;
+  await controlPlane.sink.apply(batch(1, { incidents: [opening(monitor.id)] }));
+  const [opened] = await controlPlane.incidents.list(first.projectId, { monitorId: monitor.id, limit: 1 });
+  incident = `inc_${opened?.id}`;
 });
 afterAll(async () => {
   await controlPlane.close();
@@ -64,6 +69,7 @@ it("adds, changes, moves and removes rules, and says who would hear", async () =
     steps: [{ matched: true, after_s: 120, channels: [{ id: "ch_1", name: "Phone" }] }, { matched: false }, {}],
   });
   expect(heard.text).toContain("a rule before it matches");
+  expect((await run("preview", { incident })).facts).toEqual(heard.facts);
   for (const id of [1, 2, 3]) await run(`rm ${id}`);
   expect(await names()).toEqual(["Everything"]);
 });
@@ -76,6 +82,10 @@ it.each([
   ["add", { rule: '{"name": "a"}', at: "0" }, "--at must be a place"],
   ["preview", { server: "srv_999" }, "there is no monitor srv_999"],
   ["preview", { server: "srv_1", event: "rain" }, "--event must be"],
+  ["preview", {}, "give either --server or --incident"],
+  ["preview", { server: "srv_1", incident: "inc_1" }, "give either --server or --incident"],
+  ["preview", { incident: "inc_99" }, "there is no incident inc_99"],
+  ["preview", { incident: "inc_1", event: "down" }, "--event is for --server"],
 ])("refuses %s %j", async (words, options, message) => {
   await expect(run(words, options)).rejects.toThrow(message);
 });

@@ -1,5 +1,5 @@
 /** `sonde admin rule`: who is told of what, and how soon (docs/use/alerts.md). */
-import { ALERT_EVENTS } from "../../model/alerting-rule.ts";
+import { ALERT_EVENTS, type AlertEvent } from "../../model/alerting-rule.ts";
 import { formatId } from "../../model/ids.ts";
 import { CommandError } from "../command.ts";
 import { renderTable } from "../table.ts";
@@ -71,17 +71,18 @@ const remove: Act = {
 
 const preview: Act = {
   usage: "preview",
-  summary: "who would hear of an event of a monitor, and why the others would not",
+  summary: "who would hear of an event of a monitor, or of an incident, and why the others would not",
   options: [
     OF_PROJECT,
-    ["!--server <id>", "the monitor"],
-    ["--event <event>", `one of ${ALERT_EVENTS.join(", ")}; down without it`],
+    ["--server <id>", "the monitor"],
+    ["--event <event>", `of it, one of ${ALERT_EVENTS.join(", ")}; down without it`],
+    ["--incident <id>", "an incident, in place of both"],
   ],
   example: "rule preview --project prj_1 --server srv_12 --event certificate",
-  async run({ controlPlane, nowMs }, options) {
+  async run(stores, options) {
+    const { controlPlane, nowMs } = stores;
     const projectId = projectOf(options);
-    const id = idOf("server", options.server, "--server");
-    const event = oneOf(ALERT_EVENTS, options.event ?? "down", "--event");
+    const { id, event } = await askedAbout(stores, options, projectId);
     const { alerts, channels } = controlPlane;
     const monitor = known(await alerts.monitor(projectId, id), `monitor ${formatId("server", id)} in this project`);
     const { hearing } = await import("../../api/rule-body.ts");
@@ -96,6 +97,25 @@ const preview: Act = {
     return { facts, text: facts.silent_because === null ? text : `${text}\n${facts.silent_because}` };
   },
 };
+
+/** A monitor and what happens to it. */
+async function askedAbout(
+  { controlPlane }: AdminStores,
+  { server, event, incident }: ActOptions,
+  projectId: number,
+): Promise<{ readonly id: number; readonly event: AlertEvent }> {
+  if ((server === undefined) === (incident === undefined)) throw new CommandError("give either --server or --incident");
+  if (incident === undefined) {
+    return { id: idOf("server", server, "--server"), event: oneOf(ALERT_EVENTS, event ?? "down", "--event") };
+  }
+  if (event !== undefined) throw new CommandError("--event is for --server: an incident says what happened");
+  const incidentId = idOf("incident", incident, "--incident");
+  const found = known(
+    await controlPlane.incidents.find(projectId, incidentId),
+    `incident ${formatId("incident", incidentId)} in this project`,
+  );
+  return { id: found.monitorId, event: found.level === "down" ? "down" : "login_refused" };
+}
 
 function projectOf(options: ActOptions): number {
   return idOf("project", options.project, "--project");
