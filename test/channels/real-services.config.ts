@@ -1,0 +1,7 @@
+/** Of real-services.ts, which is run by hand (docs/develop/tests.md). */
+import { defineConfig } from "vitest/config";
+
+// biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
+export default defineConfig({
+  test: { include: ["test/channels/real-services.ts"], pool: "forks", testTimeout: 120_000, hookTimeout: 120_000 },
+});
