@@ -252,12 +252,12 @@ export class PublicPages {
     const page = await statusPages.bySlug(slug);
     if (page === undefined || !page.published) return null;
     const secrets = openedSecrets(sealing, page);
-    const everyMember = page.groups.length === 0 ? [] : await statusPages.members(page.projectId);
+    const pause = (): Promise<void> => turn();
+    const everyMember = page.groups.length === 0 ? [] : await statusPages.members(page.projectId, pause);
     const plans = plannedLines(page.groups, everyMember);
     const members = [...new Set(plans.flat().flatMap((plan) => plan.members))];
-    const pause = (): Promise<void> => turn();
     const { days, show } = page.settings;
-    const pastsOf = (some: readonly PageMember[], sinceMs: number) => statusPages.pasts(some, sinceMs);
+    const pastsOf = (some: readonly PageMember[], sinceMs: number) => statusPages.pasts(some, sinceMs, pause);
     const options = { length: days, nowMs, pastsOf, pause };
     const closed = await closedDays(this.#closed.use(slug), plans.flat(), options);
     this.#closed.set(slug, closed);

@@ -5,6 +5,7 @@ import { MOST_PAGES, MOST_UPDATES } from "../../store/sql/status-pages/port.ts";
 import { ADA, type Another, batch, type Ground, liveOf, make, NOW_MS, opening } from "./ground.suite.ts";
 
 const HOUR_MS = 3_600_000;
+const pause = async (): Promise<void> => {};
 
 export function pageOf(over: Partial<StatusPage> = {}): StatusPage {
   return { ...NEW_PAGE, slug: "acme", title: "Acme", ...over };
@@ -126,15 +127,15 @@ export function statusPageTests(currentGround: () => Ground, _another: Another):
       const [a, b] = [await make(ground, { name: "B" }), await make(ground, { name: "a", tags: [] })];
       await plane.sink.apply(batch(1, { live: [liveOf(a)], incidents: [opening(a)] }));
       await plane.monitors.update(projectId, b, NOW_MS + 5, ADA, () => ({ addPauseReason: "user" }));
-      const members = await plane.statusPages.members(projectId);
+      const members = await plane.statusPages.members(projectId, pause);
       expect(members.map(({ id, name, isPaused, tags }) => [id, name, isPaused, tags])).toEqual([
         [b, "a", true, []],
         [a, "B", false, ["prod"]],
       ]);
-      const pasts = await plane.statusPages.pasts(members, NOW_MS - HOUR_MS);
+      const pasts = await plane.statusPages.pasts(members, NOW_MS - HOUR_MS, pause);
       for (const { id, createdAtMs } of members)
         expect(pasts.get(id)).toEqual(await plane.incidents.past({ id, createdAtMs }, NOW_MS - HOUR_MS));
-      expect([...(await plane.statusPages.pasts([], 0))]).toEqual([]);
+      expect([...(await plane.statusPages.pasts([], 0, pause))]).toEqual([]);
     });
 
     it("tell what was written for readers, and nothing else", async () => {

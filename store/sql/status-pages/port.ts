@@ -106,11 +106,15 @@ export interface StatusPages {
     decide: (before: UpdateRecord) => PageUpdate | null,
   ): Promise<UpdateRecord | undefined>;
   /** Every monitor of the project that is not deleted, by name without case, then id. */
-  members(projectId: number): Promise<readonly PageMember[]>;
-  /** By monitor. What ended before `sinceMs` is left out, but for pauses. Monitors that nothing happened to are not in it. */
+  members(projectId: number, pause: () => Promise<void>): Promise<readonly PageMember[]>;
+  /**
+   * By monitor. What ended before `sinceMs` is left out, but for pauses. Monitors that nothing happened to are not in it.
+   * @param pause lets others have a turn: it is read a piece at a time
+   */
   pasts(
     members: readonly Pick<PageMember, "id" | "createdAtMs">[],
     sinceMs: number,
+    pause: () => Promise<void>,
   ): Promise<ReadonlyMap<number, Past>>;
   /** By incident; those without words are not in it. */
   words(incidentIds: readonly number[]): Promise<ReadonlyMap<number, PublicWords>>;

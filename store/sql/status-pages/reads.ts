@@ -2,27 +2,31 @@
 import type { Past } from "../../../model/days.ts";
 import type { Family, Kind } from "../../../model/kind.ts";
 import type { LiveStatus } from "../../../model/status.ts";
+import { chunksOf } from "../db/bulk.ts";
 import { isIn } from "../db/conditions.ts";
 import { type Database, type Session, statement } from "../db/database.ts";
 import type { NoteData } from "../incidents/port.ts";
 import { fromJson } from "../schema/text.ts";
-import type { PublicWords, StatusPages } from "./port.ts";
+import type { PageMember, PublicWords, StatusPages } from "./port.ts";
 
-/** Incidents, changes of pause and windows of one page, each, newest first: 100 ms of a thread. Before the oldest nothing counts as known. */
+/** Incidents, changes of pause and windows of one page, each, newest first; a piece has its share. Before the oldest nothing counts as known. */
 const MOST_READ = 50_000;
+/** Monitors of one piece: some ten milliseconds of a thread. */
+const MONITORS_AT_ONCE = 500;
 /** Notes of all incidents of one page, newest first. */
 const MOST_NOTES = 300;
 
 const MEMBERS = statement(
   "status_page_members",
-  `select m.id, m.name, m.kind, m.family, m.tags, m.active, m.subscription_id, m.created_at_ms, m.maintenance_from_ms,
+  `select m.id, m.name, m.name_key, m.kind, m.family, m.tags, m.active, m.subscription_id, m.created_at_ms, m.maintenance_from_ms,
      m.maintenance_until_ms, l.status, l.latency_ms, l.last_checked_at_ms, l.certificate_expires_at_ms
    from monitors m join live l on l.monitor_id = m.id
-   where m.project_id = ? and m.deleted_at_ms is null order by m.name_key, m.id`,
+   where m.project_id = ? and m.deleted_at_ms is null and (m.name_key, m.id) > (?, ?) order by m.name_key, m.id limit ?`,
 );
 interface MemberRow {
   readonly id: number;
   readonly name: string;
+  readonly name_key: string;
   readonly kind: Kind;
   readonly family: Family;
   readonly tags: string;
@@ -39,45 +43,73 @@ interface MemberRow {
 
 export function createPageReads({ read }: Database): Pick<StatusPages, "members" | "pasts" | "words"> {
   return {
-    async members(projectId) {
-      const rows = await read.query<MemberRow>(MEMBERS, projectId);
-      return rows.map((row) => ({
-        id: row.id,
-        name: row.name,
-        kind: row.kind,
-        family: row.family,
-        tags: row.tags === "[]" ? [] : fromJson<readonly string[]>(row.tags),
-        subscriptionId: row.subscription_id,
-        isPaused: row.active === 0,
-        maintenance:
-          row.maintenance_from_ms === null || row.maintenance_until_ms === null
-            ? null
-            : { fromMs: row.maintenance_from_ms, untilMs: row.maintenance_until_ms },
-        createdAtMs: row.created_at_ms,
-        status: row.status,
-        latencyMs: row.latency_ms,
-        lastCheckedAtMs: row.last_checked_at_ms,
-        certificateExpiresAtMs: row.certificate_expires_at_ms,
-      }));
+    async members(projectId, pause) {
+      const members: PageMember[] = [];
+      let last: { readonly name_key: string; readonly id: number } | undefined;
+      do {
+        const rows: readonly MemberRow[] = await read.query<MemberRow>(
+          MEMBERS,
+          ...[projectId, last?.name_key ?? "", last?.id ?? 0, MONITORS_AT_ONCE],
+        );
+        for (const row of rows) members.push(memberOf(row));
+        last = rows.length === MONITORS_AT_ONCE ? rows.at(-1) : undefined;
+        await pause();
+      } while (last !== undefined);
+      return members;
     },
-    pasts: (members, sinceMs) => pasts(read, members, sinceMs),
+    async pasts(members, sinceMs, pause) {
+      const found = new Map<number, Past>();
+      const share = Math.ceil(MOST_READ / Math.max(1, Math.ceil(members.length / MONITORS_AT_ONCE)));
+      for (const some of chunksOf(members, MONITORS_AT_ONCE)) {
+        for (const [id, past] of await pasts(read, some, { sinceMs, most: share })) found.set(id, past);
+        await pause();
+      }
+      return found;
+    },
     words: (incidentIds) => words(read, incidentIds),
   };
+}
+
+function memberOf(row: MemberRow): PageMember {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: row.kind,
+    family: row.family,
+    tags: row.tags === "[]" ? [] : fromJson<readonly string[]>(row.tags),
+    subscriptionId: row.subscription_id,
+    isPaused: row.active === 0,
+    maintenance:
+      row.maintenance_from_ms === null || row.maintenance_until_ms === null
+        ? null
+        : { fromMs: row.maintenance_from_ms, untilMs: row.maintenance_until_ms },
+    createdAtMs: row.created_at_ms,
+    status: row.status,
+    latencyMs: row.latency_ms,
+    lastCheckedAtMs: row.last_checked_at_ms,
+    certificateExpiresAtMs: row.certificate_expires_at_ms,
+  };
+}
+
+interface Reading {
+  readonly sinceMs: number;
+  /** Rows of each kind. */
+  readonly most: number;
 }
 
 async function pasts(
   session: Session,
   members: Parameters<StatusPages["pasts"]>[0],
-  sinceMs: number,
+  { sinceMs, most }: Reading,
 ): Promise<ReadonlyMap<number, Past>> {
   const ids = members.map(({ id }) => id);
-  const incidents = await incidentsOf(session, ids, sinceMs);
-  const turns = await turnsOf(session, ids);
-  const windows = await windowsOf(session, ids, sinceMs);
+  const incidents = await incidentsOf(session, ids, { sinceMs, most });
+  const turns = await turnsOf(session, ids, most);
+  const windows = await windowsOf(session, ids, { sinceMs, most });
   const readFromMs = Math.max(
-    incidents.at(MOST_READ - 1)?.started_at_ms ?? 0,
-    turns.at(MOST_READ - 1)?.at_ms ?? 0,
-    windows.at(MOST_READ - 1)?.ends_at_ms ?? 0,
+    incidents.at(most - 1)?.started_at_ms ?? 0,
+    turns.at(most - 1)?.at_ms ?? 0,
+    windows.at(most - 1)?.ends_at_ms ?? 0,
   );
   const found = new Map<
     number,
@@ -112,7 +144,7 @@ async function pasts(
   return found;
 }
 
-function incidentsOf({ kysely, dialect }: Session, ids: readonly number[], sinceMs: number) {
+function incidentsOf({ kysely, dialect }: Session, ids: readonly number[], { sinceMs, most }: Reading) {
   return (
     kysely
       .selectFrom("incidents as i")
@@ -124,12 +156,12 @@ function incidentsOf({ kysely, dialect }: Session, ids: readonly number[], since
       .where(isIn(dialect, "i.monitor_id", ids))
       .where((of) => of.or([of("i.ended_at_ms", "is", null), of("i.ended_at_ms", ">", sinceMs)]))
       .orderBy("i.started_at_ms", "desc")
-      .limit(MOST_READ)
+      .limit(most)
       .execute()
   );
 }
 
-function turnsOf({ kysely, dialect }: Session, ids: readonly number[]) {
+function turnsOf({ kysely, dialect }: Session, ids: readonly number[], most: number) {
   return kysely
     .selectFrom("history as h")
     .innerJoin("monitors as m", "m.id", "h.monitor_id")
@@ -138,11 +170,11 @@ function turnsOf({ kysely, dialect }: Session, ids: readonly number[]) {
     .where("h.type", "in", ["paused", "resumed"])
     .orderBy("h.at_ms", "desc")
     .orderBy("h.id", "desc")
-    .limit(MOST_READ)
+    .limit(most)
     .execute();
 }
 
-function windowsOf({ kysely, dialect }: Session, ids: readonly number[], sinceMs: number) {
+function windowsOf({ kysely, dialect }: Session, ids: readonly number[], { sinceMs, most }: Reading) {
   return kysely
     .selectFrom("maintenance_windows as w")
     .innerJoin("monitors as m", "m.id", "w.monitor_id")
@@ -150,7 +182,7 @@ function windowsOf({ kysely, dialect }: Session, ids: readonly number[], sinceMs
     .where(isIn(dialect, "m.id", ids))
     .where("w.ends_at_ms", ">", sinceMs)
     .orderBy("w.ends_at_ms", "desc")
-    .limit(MOST_READ)
+    .limit(most)
     .execute();
 }
 
