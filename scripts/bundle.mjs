@@ -20,8 +20,35 @@ const ENTRIES = [
   "store/results/embedded/front",
   "store/sql/sink/thread",
 ];
-/** Packages of hundreds of modules, and what must share one copy with them. Others stay: they are few files, native, or start threads of their own. */
-const BUNDLED = /^(?:kysely|zod|zod-openapi)(?:\/|$)/;
+/**
+ * Packages of many modules, with what they need, and what must share one copy with them. Others stay outside: they are few files, native, find files
+ * beside themselves, or start threads of their own.
+ */
+const BUNDLED_PACKAGES = [
+  ["kysely", "zod", "zod-openapi"],
+  ["undici", "tldts", "tldts-core"],
+  ["@clickhouse/client", "@clickhouse/client-common"],
+  ["prom-client", "@opentelemetry/api", "tdigest", "bintrees"],
+  [
+    "ioredis",
+    "@ioredis/commands",
+    "cluster-key-slot",
+    "denque",
+    "redis-errors",
+    "redis-parser",
+    "standard-as-callback",
+  ],
+  [
+    "pino",
+    "pino-std-serializers",
+    "sonic-boom",
+    "safe-stable-stringify",
+    "quick-format-unescaped",
+    "on-exit-leak-free",
+  ],
+  ["liquidjs", "badge-maker", "anafanafo", "feed", "xml-js", "croner", "commander"],
+].flat();
+const MICROMARK = /^micromark(?:-[a-z-]+)?$/;
 const CHUNKS = "chunks";
 
 /** Modules find files beside themselves by their own address, which a bundle has not: the address of the file that tsc wrote takes its place. */
@@ -42,13 +69,16 @@ const addresses = {
 };
 
 rmSync(join(DIST, CHUNKS), { recursive: true, force: true });
+const packageOf = (id) => id.split("/", id.startsWith("@") ? 2 : 1).join("/");
+const isBundled = (id) => BUNDLED_PACKAGES.includes(packageOf(id)) || MICROMARK.test(packageOf(id));
+
 // Each by itself: threads share no module, and what two entries share would be one more file for each pair.
 for (const name of ENTRIES) {
   const bundle = await rolldown({
     cwd: ROOT,
     input: { [name]: join(ROOT, `${name}.ts`) },
     platform: "node",
-    external: (id) => !/^[./]/.test(id) && !BUNDLED.test(id),
+    external: (id) => !/^[./]/.test(id) && !isBundled(id),
     plugins: [addresses],
     logLevel: "warn",
   });
