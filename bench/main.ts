@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { SHARD_LEASE_MS } from "../model/shards.ts";
 import { type ApiBenchOptions, runApi } from "./api/api.ts";
 import { runBurst } from "./burst/burst.ts";
+import { type DocumentsBenchOptions, runDocuments } from "./documents/documents.ts";
 import { runFaults } from "./faults.ts";
 import { LINK_PARTS, runLinks } from "./links/index.ts";
 import type { LinksBenchOptions } from "./links/rig.ts";
@@ -229,5 +230,15 @@ program
   .option("--rows <n>", "results", Number, 1_000_000)
   .option("--kills <n>", "deaths of each command", Number, 20)
   .action((options: MoveBenchOptions) => runMove(options));
+
+program
+  .command("documents")
+  .description("a document of many monitors: its plan and its apply, when all, a few or none of them differ")
+  .option("--monitors <n>", "websites", Number, 10_000)
+  .option("--rounds <n>", "of each plan", Number, 3)
+  .option("--profile <dir>", "write a CPU profile of each thread there")
+  .action(({ profile, ...words }: Omit<DocumentsBenchOptions, "profileDir"> & { profile?: string }) =>
+    runDocuments({ ...words, profileDir: profile ?? null }),
+  );
 
 await program.parseAsync(process.argv);

@@ -8,6 +8,7 @@ import { monitorTable } from "../cli/commands/monitors.ts";
 import type { Config } from "../config.ts";
 import { uptimeKinds } from "../engine/contract/registry.ts";
 import { standardPlans } from "../model/plan.ts";
+import { askingMonitors } from "./asked.ts";
 import { type DemoData, markDemoFolder } from "./data-folder.ts";
 import { type DemoKind, type DemoTargets, startTargets } from "./targets.ts";
 
@@ -129,6 +130,10 @@ async function createMonitors(client: Client, targets: DemoTargets, created: str
     tags: [TAG],
   });
   created.push(job.id);
+  const { asked, apiPort, ownPort } = targets;
+  const places = { host: LOOPBACK, apiPort, ownPort, dnsPort: targets.portOf("dns") };
+  for (const body of askingMonitors(asked, places))
+    created.push((await client.post<MonitorRow>("/servers", { ...body, ...often })).id);
   return job.heartbeat_url;
 }
 

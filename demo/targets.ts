@@ -4,6 +4,7 @@ import { createServer as createHttpServer, type RequestListener, type Server } f
 import { createServer as createHttpsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
 import type { AnyUptime } from "../engine/contract/registry.ts";
+import { type AskedSites, askedSites } from "./asked.ts";
 import { makeAuthority, makeCertificate } from "./certificates.ts";
 
 const LOOPBACK = "127.0.0.1";
@@ -23,6 +24,9 @@ export interface DemoTargets {
   readonly flappingPort: number;
   readonly hangingPort: number;
   readonly expiringPort: number;
+  readonly asked: AskedSites;
+  readonly apiPort: number;
+  readonly ownPort: number;
   /** PEM of the authority that the expiring certificate comes from. */
   readonly authorityPem: string;
   close(): Promise<void>;
@@ -39,6 +43,7 @@ export async function startTargets(kinds: readonly DemoKind[]): Promise<DemoTarg
   });
   const startedAtMs = Date.now();
   const isUp = (): boolean => (Date.now() - startedAtMs) % (FLAP_UP_MS + FLAP_DOWN_MS) < FLAP_UP_MS;
+  const asked = askedSites();
   const servers = {
     flapping: createHttpServer((_request, response) => {
       response
@@ -48,9 +53,11 @@ export async function startTargets(kinds: readonly DemoKind[]): Promise<DemoTarg
     // Takes the request and says nothing.
     hanging: createHttpServer(() => {}),
     expiring: createHttpsServer({ cert: expiring.certPem, key: expiring.keyPem }, page("<p>renew me</p>")),
+    api: asked.api,
+    own: asked.own,
   };
   const ports = await Promise.all(Object.values(servers).map(listen));
-  const [flappingPort = 0, hangingPort = 0, expiringPort = 0] = ports;
+  const [flappingPort = 0, hangingPort = 0, expiringPort = 0, apiPort = 0, ownPort = 0] = ports;
   const own = await Promise.all(kinds.map(async (kind) => [kind.kind, await startOwn(kind.demo)] as const));
   const byKind = new Map<string, OwnTarget>(own);
   return {
@@ -59,6 +66,7 @@ export async function startTargets(kinds: readonly DemoKind[]): Promise<DemoTarg
     flappingPort,
     hangingPort,
     expiringPort,
+    ...{ asked, apiPort, ownPort },
     authorityPem: authority.certPem,
     async close() {
       await Promise.all([...Object.values(servers).map(closeServer), ...own.map(([, { close }]) => close())]);

@@ -63,7 +63,7 @@ class RulesPlanner {
     const wanted: Wanted = { kind: "alert_rule", key: entry.name, path, entry: { ...entry } };
     const isSame = ({ name }: AlertRule): boolean => name === entry.name;
     await this.#things.each(wanted, isSame, ({ now, act }) => {
-      const rule = this.#plan.attempt(path, entry, () => this.#ruleOf(entry, path, now));
+      const rule = this.#plan.attempt(wanted, entry, () => this.#ruleOf(entry, path, now));
       if (rule === undefined) return;
       const made = this.#planned.filter((one) => one.now === null).length;
       if (now === null && this.#staying.length + made >= schemas.MOST_RULES)

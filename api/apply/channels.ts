@@ -65,7 +65,7 @@ class ChannelPlanner {
     const wanted: Wanted = { kind: "channel", key, path: ["channels", key], entry };
     const isSame = ({ kind, name }: ChannelRecord) => kind === entry.kind && name === (entry.name ?? key);
     await this.#things.each(wanted, isSame, (found) => {
-      const read = this.#plan.attempt(wanted.path, entry, () => this.#read(wanted, entry, found));
+      const read = this.#plan.attempt(wanted, entry, () => this.#read(wanted, entry, found));
       if (read === undefined) return;
       this.#takeName(read, found.now);
       if (found.now === null) this.#create(read);

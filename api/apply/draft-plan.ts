@@ -3,7 +3,6 @@ import { createHash, createHmac, type Hash } from "node:crypto";
 import type { AlertRule } from "../../model/alerting-rule.ts";
 import type { Change, RefusedThing, ThingKind } from "../../model/document/plan.ts";
 import type { ReadDocument } from "../../model/document/read.ts";
-import { type DocumentFault, MOST_FAULTS } from "../../model/document/tree.ts";
 import type { QuietHours } from "../../model/quiet-hours.ts";
 import type { ChannelChanges, NewChannel } from "../../store/sql/alerts/channels-port.ts";
 import {
@@ -35,6 +34,13 @@ type Writable<Input, Wanted> = {
 };
 export type Path = readonly (string | number)[];
 
+/** One entry of the document. */
+export interface About {
+  readonly kind: ThingKind;
+  readonly key: string;
+  readonly path: Path;
+}
+
 /** As messages of single requests name a field. */
 const FIELD = /^(?:Missing or invalid )?([A-Za-z_]+)/;
 /** Characters of a mark: 72 bits, so that no two values of a field have one by chance. */
@@ -62,7 +68,8 @@ export class DraftPlan {
   readonly release: Pick<DocumentThing, "kind" | "key">[] = [];
   readonly seen: Seen;
   unchanged = 0;
-  readonly #faults: DocumentFault[] = [];
+  /** Of the entry that is being read. */
+  #wrong: { readonly path: Path; readonly message: string }[] = [];
   readonly #lineOf: ReadDocument["lineOf"];
   readonly #hashKey: string;
   readonly #things: ReadonlyMap<string, DocumentThing>;
@@ -101,10 +108,6 @@ export class DraftPlan {
     this.cover([name, options.prune, options.adopt]);
   }
 
-  get faults(): readonly DocumentFault[] {
-    return this.#faults;
-  }
-
   get hashKey(): string {
     return this.#hashKey;
   }
@@ -128,9 +131,9 @@ export class DraftPlan {
     return this.#otherNames.get(thing.documentId) ?? "another";
   }
 
-  fault(path: Path, message: string): void {
-    if (this.#faults.length < MOST_FAULTS)
-      this.#faults.push({ path: pathText(path), line: this.#lineOf(path), message });
+  /** Something of the entry that `attempt` reads: it is refused at the end, and all that is wrong with it is told. */
+  wrong(path: Path, message: string): void {
+    this.#wrong.push({ path, message });
   }
 
   refuse(kind: ThingKind, key: string, path: Path, message: string): void {
@@ -140,17 +143,20 @@ export class DraftPlan {
   /**
    * Runs a reader of the API.
    * @param fields whose names the reader's messages may begin with
-   * @returns undefined when it refused; the fault is told then
+   * @returns undefined when something is wrong: the entry is refused then, and the others go on
    */
-  attempt<Result>(path: Path, fields: object, work: () => Result): Result | undefined {
+  attempt<Result>({ kind, key, path }: About, fields: object, work: () => Result): Result | undefined {
+    this.#wrong = [];
+    let result: Result | undefined;
     try {
-      return work();
+      result = work();
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       const [, field = ""] = FIELD.exec(error.message) ?? [];
-      this.fault(Object.hasOwn(fields, field) ? [...path, field] : path, error.message);
-      return undefined;
+      this.wrong(Object.hasOwn(fields, field) ? [...path, field] : path, error.message);
     }
+    for (const { path: place, message } of this.#wrong) this.refuse(kind, key, place, message);
+    return this.#wrong.length === 0 ? result : undefined;
   }
 
   /** Puts what would be written into the hash, secrets included. */

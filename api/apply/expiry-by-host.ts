@@ -35,22 +35,27 @@ export class ExpiryByHost {
     }
   }
 
-  /** What one check of the document says. Checks of one host must agree. */
-  add(key: string, draft: Draft | undefined, host: string | null): void {
-    if (draft === undefined || host === null) return;
+  /**
+   * What one check of the document says. Checks of one host must agree.
+   * @returns false when it says something else than one before, and is refused
+   */
+  add(key: string, draft: Draft | undefined, host: string | null): boolean {
+    if (draft === undefined || host === null) return true;
     const known = this.#wanted.get(host) ?? new Map<string, Wanted>();
-    for (const [member, field] of FIELDS) {
+    const said = FIELDS.flatMap(([member, field]) => {
       const value = draft.expiry[member];
-      if (value === undefined) continue;
+      return value === undefined ? [] : [{ member, field, value }];
+    });
+    const others = said.filter(({ member, value }) => known.has(member) && known.get(member)?.value !== value);
+    for (const { member, field, value } of others) {
       const other = known.get(member);
-      if (other === undefined) known.set(member, { value, key });
-      else if (other.value !== value)
-        this.#plan.fault(
-          ["monitors", key, field],
-          `${field} belongs to the host: ${other.key} has ${other.value ?? "it off"} for ${host}, ${key} has ${value ?? "it off"}.`,
-        );
+      const message = `${field} belongs to the host: ${other?.key} has ${other?.value ?? "it off"} for ${host}, ${key} has ${value ?? "it off"}.`;
+      this.#plan.refuse("monitor", key, ["monitors", key, field], message);
     }
+    if (others.length > 0) return false;
+    for (const { member, value } of said) if (!known.has(member)) known.set(member, { value, key });
     if (known.size > 0) this.#wanted.set(host, known);
+    return true;
   }
 
   wantedOf(host: string | null): Expiry {

@@ -48,7 +48,7 @@ class MaintenancePlanner {
     const wanted: Wanted = { kind: "maintenance", key, path: ["maintenance", key], entry: { ...entry } };
     const isSame = ({ title }: MaintenanceSchedule): boolean => title === (entry.title ?? key);
     await this.#things.each(wanted, isSame, (found) => {
-      const draft = this.#plan.attempt(wanted.path, entry, () => this.#read(wanted, entry, found.now));
+      const draft = this.#plan.attempt(wanted, entry, () => this.#read(wanted, entry, found.now));
       if (draft !== undefined && draft !== null) this.#write(wanted, draft, found);
     });
   }

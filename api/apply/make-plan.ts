@@ -28,7 +28,7 @@ export interface MadePlan {
   readonly pageSlugs: readonly string[];
 }
 
-/** @param name in the place of the document's own; null: its own @throws 400 with every fault */
+/** @param name in the place of the document's own; null: its own @throws 400 with every fault of its form */
 export async function makePlan(
   api: Api,
   call: ProjectCall,
@@ -49,7 +49,6 @@ export async function makePlan(
     names: new Map(known.map((one) => [one.id, one.name])),
   });
   await planSections(draft, document);
-  if (draft.faults.length > 0) throw refusal("documentInvalid", { details: { errors: draft.faults } });
   const plan = planOf(draft);
   return { plan, order: orderOf(draft, plan.hash), pageSlugs: draft.pageSlugs };
 }

@@ -22,7 +22,7 @@ import { newTunnelMonitor, openTunnel, tunnelChange } from "../monitors/tunnel-r
 import { draftOfNewTunnel, draftOfTunnelChange, type NewTunnelDraft, type TunnelDraft } from "../monitors/tunnels.ts";
 import { newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
 import { adoptables, isSameTarget } from "./adoptable-monitors.ts";
-import type { DraftPlan } from "./draft-plan.ts";
+import type { About, DraftPlan } from "./draft-plan.ts";
 import { ExpiryByHost } from "./expiry-by-host.ts";
 import { refusedTargets, targetKey } from "./judge-targets.ts";
 import type { References } from "./references.ts";
@@ -53,8 +53,7 @@ export async function planMonitors(plan: DraftPlan, document: Document, referenc
   const waiting: { readonly wanted: WantedMonitor; readonly existing: Existing | null }[] = [];
   for (const [key, entry] of Object.entries(document.monitors ?? {})) {
     await plan.slices.rest();
-    const path = ["monitors", key];
-    const wanted = plan.attempt(path, entry, () => wantedMonitor(key, entry, document.defaults ?? {}));
+    const wanted = plan.attempt(aboutMonitor(key), entry, () => wantedMonitor(key, entry, document.defaults ?? {}));
     if (wanted !== undefined) waiting.push({ wanted, existing: existingOf(plan, wanted, monitors, adoptable) });
   }
   for (let start = 0; start < waiting.length; start += AT_ONCE) {
@@ -63,13 +62,13 @@ export async function planMonitors(plan: DraftPlan, document: Document, referenc
     for (const { wanted, existing } of some) {
       await plan.slices.rest();
       const withSecrets = existing === null ? null : withSealed(existing, sealed);
-      const one = plan.attempt(["monitors", wanted.key], wanted.body, () => drafted(plan, wanted, withSecrets));
+      const one = plan.attempt(aboutMonitor(wanted.key), wanted.body, () => drafted(plan, wanted, withSecrets));
       if (one !== undefined && one !== null) planned.push(one);
     }
   }
   const expiry = new ExpiryByHost(plan, monitors.values());
-  for (const one of planned) expiry.add(one.wanted.key, one.uptime?.draft, hostOf(one));
-  if (plan.faults.length === 0) await new MonitorPlanner(plan, monitors, expiry).plan(planned, document);
+  const agreeing = planned.filter((one) => expiry.add(one.wanted.key, one.uptime?.draft, hostOf(one)));
+  await new MonitorPlanner(plan, monitors, expiry).plan(agreeing, document);
   const refused = new Set(plan.refused.flatMap(({ kind, key }) => (kind === "monitor" ? [key] : [])));
   const there = planned.flatMap(({ wanted, existing }) =>
     existing === null || refused.has(wanted.key) ? [] : [[wanted.key, existing.monitor.id] as const],
@@ -80,6 +79,10 @@ export async function planMonitors(plan: DraftPlan, document: Document, referenc
     there,
     { all: monitors.keys(), removed: plan.monitors.remove.map(({ id }) => id) },
   );
+}
+
+function aboutMonitor(key: string): About {
+  return { kind: "monitor", key, path: ["monitors", key] };
 }
 
 async function allMonitors(plan: DraftPlan): Promise<ReadonlyMap<number, MonitorOfProject>> {
@@ -163,7 +166,7 @@ function draftedTunnel(plan: DraftPlan, common: Common): Planned {
   const protocol = draft.tunnel?.protocol ?? (existing?.monitor.kind as TunnelProtocol);
   const { names } = knownFieldsOf(protocol);
   for (const field of Object.keys(wanted.body))
-    if (!names.has(field)) plan.fault(["monitors", wanted.key, field], `${field} is not for ${protocol}.`);
+    if (!names.has(field)) plan.wrong(["monitors", wanted.key, field], `${field} is not for ${protocol}.`);
   return { ...common, uptime: null, tunnel: draft, targets: draft.tunnel?.endpoints ?? [] };
 }
 

@@ -73,7 +73,7 @@ class QuietHoursPlanner {
     const isSame = ({ name }: QuietHours): boolean => name === (entry.name ?? key);
     await this.#things.each(wanted, isSame, (found) => {
       if (found.now !== null) this.#there.push([key, found.now.id]);
-      const draft = this.#plan.attempt(wanted.path, entry, () => read(key, entry, found.now));
+      const draft = this.#plan.attempt(wanted, entry, () => read(key, entry, found.now));
       if (draft !== undefined) this.#write(wanted, draft, found);
     });
   }

@@ -102,7 +102,7 @@ export class References {
     return id !== undefined && this.#there.has(`${kind} ${id}`) ? id : undefined;
   }
 
-  /** @returns undefined when there is no such thing; the fault is told then @throws RefusedNameError */
+  /** @returns undefined when there is no such thing, which is told @throws RefusedNameError */
   id(kind: NamedKind, key: string, path: Path): number | undefined {
     const id = this.#ids.get(`${kind} ${key}`);
     if (id !== undefined) return id;
@@ -112,7 +112,7 @@ export class References {
     if (other !== undefined) return other;
     const near = nearestOf(key, Object.keys(section));
     const hint = near === undefined ? "" : ` Did you mean ${near}?`;
-    this.#plan.fault(path, `There is no ${WORD_OF[kind]} with the key ${shown(key)} in the document.${hint}`);
+    this.#plan.wrong(path, `There is no ${WORD_OF[kind]} with the key ${shown(key)} in the document.${hint}`);
     return undefined;
   }
 
@@ -120,7 +120,7 @@ export class References {
     return keys.flatMap((key, index) => this.id(kind, key, [...path, index]) ?? []);
   }
 
-  /** @returns null for what is none, which is told as a fault @throws RefusedNameError */
+  /** @returns null for what is none, which is told @throws RefusedNameError */
   selector({ not, ...selected }: DocumentSelector, path: Path): Selector | null {
     const read = this.#selected(selected, path);
     if (read === null || not === undefined) return read;
@@ -132,13 +132,13 @@ export class References {
     const names = { ...(keys !== undefined && { keys }), ...(subscriptions !== undefined && { subscriptions }) };
     const empty = Object.entries(names).find(([, list]) => list.length === 0);
     if (empty !== undefined) {
-      this.#plan.fault([...path, empty[0]], `${empty[0]} must name at least one.`);
+      this.#plan.wrong([...path, empty[0]], `${empty[0]} must name at least one.`);
       return null;
     }
     const isByName = Object.keys(names).length > 0 && Object.keys(others).length === 0;
     const read = isByName ? { selector: {} } : readSelector(others, WORDS, "select");
     if ("fault" in read) {
-      this.#plan.fault(path, read.fault);
+      this.#plan.wrong(path, read.fault);
       return null;
     }
     return {

@@ -78,7 +78,7 @@ class PagePlanner {
     await this.#things.each(wanted, isSame, async ({ act, now: record }) => {
       const { statusPages } = this.#plan.api.controlPlane;
       const now = record === null ? undefined : await statusPages.find(this.#plan.call.project.id, record.id);
-      const read = this.#plan.attempt(wanted.path, entry, () => this.#read(wanted, entry, now ?? null));
+      const read = this.#plan.attempt(wanted, entry, () => this.#read(wanted, entry, now ?? null));
       if (read === undefined || read === null) return;
       this.#takeNames(key, read.page, now);
       if (now === undefined) await this.#create(wanted, read);

@@ -6,7 +6,7 @@ import { CONFIG_ALERT_PERCENT, defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS }
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import type { SubscriptionChange, SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
-import { ApiError, forbidden, refusal } from "../errors.ts";
+import { ApiError, badRequest, forbidden, refusal } from "../errors.ts";
 import type { ProjectCall } from "../route.ts";
 import { readDraft, type SubscriptionDraft, type SubscriptionUrl } from "../subscriptions/draft.ts";
 import { hashUrl } from "../subscriptions/hash-url.ts";
@@ -43,24 +43,22 @@ export async function planSubscriptions(plan: DraftPlan, document: Document, ref
   const keyOfHash = new Map<string, string>();
   for (const [key, entry] of Object.entries(document.subscriptions ?? {})) {
     await plan.slices.rest();
-    const path = ["subscriptions", key];
-    const read = plan.attempt(path, entry, () => readDraft({ ...entry }));
+    const about = { kind: "subscription", key, path: ["subscriptions", key] } as const;
+    const read = plan.attempt(about, entry, () => {
+      const { url, ...draft } = readDraft({ ...entry });
+      if (url === undefined) throw badRequest("url is missing.");
+      const hash = hashUrl(plan.hashKey, url.normal);
+      const other = keyOfHash.get(hash);
+      if (other !== undefined) throw badRequest(`url is the same as that of ${other}.`);
+      return { key, entry, draft, url, hash };
+    });
     if (read === undefined) continue;
-    const { url, ...draft } = read;
-    if (url === undefined) {
-      plan.fault(path, "url is missing.");
-      continue;
-    }
-    const hash = hashUrl(plan.hashKey, url.normal);
-    const other = keyOfHash.get(hash);
-    if (other !== undefined) plan.fault([...path, "url"], `url is the same as that of ${other}.`);
-    keyOfHash.set(hash, key);
-    wanted.push({ key, entry, draft, url, hash });
+    keyOfHash.set(read.hash, key);
+    wanted.push(read);
   }
-  if (plan.faults.length > 0) return;
   const met = new Map<number, string>();
   for (const one of wanted) await planOne(plan, one, records, met);
-  leave(plan, new Set(wanted.map(({ key }) => key)), records, met);
+  leave(plan, new Set(Object.keys(document.subscriptions ?? {})), records, met);
   references.know(
     "subscription",
     plan.subscriptions.create.map(({ key }) => key),

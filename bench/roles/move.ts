@@ -11,6 +11,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { MONITOR_DEFAULTS } from "../../model/monitor.ts";
+import { CONTROL, factsOf } from "../../store/backup/snapshot.ts";
 import { ClickHouseResults } from "../../store/results/clickhouse.ts";
 import { EmbeddedClickHouse } from "../../store/results/embedded/child.ts";
 import { openCheckedSealing } from "../../store/sealing/sealing.ts";
@@ -130,10 +131,15 @@ async function backUpAndRestore(root: string, dataDir: string, keyFile: string, 
   console.log(`  ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
   const restored = await sonde({}, join(root, "restored"), "restore", archive, "--key", keyFile);
   report("restore", restored);
+  const expected = JSON.stringify(factsOf(join(root, "restored", CONTROL)));
   let empty = 0;
   for (let death = 0; death < kills; death++) {
     const folder = join(root, "killed");
     await sondeKilled({}, folder, Math.random() * restored.seconds * 1_000, "restore", archive, "--key", keyFile);
+    // Nothing of it is where a service would look, or it counts and is all there.
+    const left = existsSync(folder) ? readdirSync(folder) : [];
+    if (left.includes(CONTROL) && !left.includes(".restored") && !left.includes("clickhouse"))
+      throw new Error(`half of a restore counts: ${left.join(", ")}`);
     const again = await sonde({}, folder, "restore", archive, "--key", keyFile);
     const wasWhole = /not empty/.test(again.out);
     if (again.code !== 0 && !wasWhole) throw new Error(`after a death: ${again.out}`);
@@ -141,6 +147,7 @@ async function backUpAndRestore(root: string, dataDir: string, keyFile: string, 
     const names = readdirSync(folder);
     if (!["clickhouse", "control.sqlite", "sealing.key"].every((name) => names.includes(name)))
       throw new Error(`half of a restore: ${names.join(", ")}`);
+    if (JSON.stringify(factsOf(join(folder, CONTROL))) !== expected) throw new Error("a restore is not what was saved");
     rmSync(folder, { recursive: true });
   }
   if (kills > 0)

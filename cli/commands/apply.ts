@@ -22,9 +22,10 @@ import { plain } from "../table.ts";
 const WITHIN_MS = 120_000;
 /** With --plan: there are changes. */
 const CHANGES = 2;
+const STANDARD_FILE = "sonde.yaml";
 
 interface Options extends ServiceOptions {
-  readonly file: string;
+  readonly file: readonly string[];
   readonly name?: string;
   readonly plan?: boolean;
   readonly yes?: boolean;
@@ -38,7 +39,8 @@ type Answer = Plan & { readonly applied: boolean };
 export function addApply(program: Command): void {
   addServiceOptions(program.command("apply"))
     .description("make a project what a document says: monitors, subscriptions and more, as code")
-    .option("-f, --file <file|folder>", "the document, a folder of them, or - for stdin", "sonde.yaml")
+    .argument("[file|folder...]", "the document, or the files and folders that it consists of; - is stdin", [])
+    .option("-f, --file <file|folder>", "the same, as an option; once for each", collected, [])
     .option("--name <name>", "whose things these are; otherwise the document's own name")
     .option("--plan", "only show what would change; exit code 2 when something would")
     .option("-y, --yes", "do not ask")
@@ -48,7 +50,7 @@ export function addApply(program: Command): void {
     .addHelpText(
       "after",
       [
-        "\nIn texts of the document $" +
+        "\nWithout a file it is sonde.yaml. In texts of the document $" +
           "{env:NAME} and $" +
           "{file:PATH} are filled in on this machine; $$" +
           "{ is a literal $" +
@@ -56,15 +58,20 @@ export function addApply(program: Command): void {
         "Exit codes: 0 nothing to do, or done; 1 failed; 2 with --plan: there are changes.",
         "\nExamples:",
         "  sonde apply --plan",
-        "  sonde apply -f monitoring/ --yes",
+        "  sonde apply monitoring/ --yes",
         "  sonde apply --prune --yes\n",
       ].join("\n"),
     )
     .action(apply);
 }
 
-async function apply(options: Options): Promise<void> {
-  const local = localDocument(options.file);
+function collected(file: string, before: readonly string[]): readonly string[] {
+  return [...before, file];
+}
+
+async function apply(files: readonly string[], options: Options): Promise<void> {
+  const named = [...files, ...options.file];
+  const local = localDocument(named.length === 0 ? [STANDARD_FILE] : named);
   const client = await connectTo(options);
   const body = {
     document: local.text,
@@ -89,13 +96,14 @@ async function apply(options: Options): Promise<void> {
   process.stdout.write("Done.\n");
 }
 
-function localDocument(path: string): LocalDocument {
-  const stdin = path === "-" ? readFileSync(0, "utf8") : null;
+function localDocument(paths: readonly string[]): LocalDocument {
+  const stdin = paths.includes("-") ? readFileSync(0, "utf8") : null;
   let read: ReturnType<typeof readLocalDocument>;
   try {
-    read = readLocalDocument(path, { environment: documentEnvironment(), stdin });
+    read = readLocalDocument(paths, { environment: documentEnvironment(), stdin });
   } catch (error) {
-    throw new CommandError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+    const { path = paths.join(", "), code = String(error) } = error as NodeJS.ErrnoException;
+    throw new CommandError(`${path} cannot be read (${code})`);
   }
   if (!("length" in read)) return read;
   throw new CommandError(
@@ -139,9 +147,9 @@ function show(plan: Answer, options: Options, local: LocalDocument): void {
     return;
   }
   process.stdout.write(planWords(plan, loadClientConfig(options).project ?? FIRST_PROJECT));
-  for (const { line, key } of plan.refused) {
+  for (const { line, path } of plan.refused) {
     const place = line === null ? undefined : local.places[line - 1];
-    if (place !== undefined) process.stderr.write(`${faultLine(place, `${key} is refused`)}\n`);
+    if (place !== undefined) process.stderr.write(`${faultLine(place, `${path} is refused`)}\n`);
   }
 }
 

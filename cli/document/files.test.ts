@@ -16,13 +16,20 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** `#` stands for the dollar of a placeholder. */
 const text = (written: string): string => written.replaceAll("#", () => "$");
-function read(files: Readonly<Record<string, string>>, environment: Readonly<Record<string, string>> = {}, path = ".") {
+function read(
+  files: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string>> = {},
+  paths: string | readonly string[] = ".",
+) {
   const inside = mkdtempSync(join(folder, "case-"));
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(join(inside, name, ".."), { recursive: true });
     writeFileSync(join(inside, name), text(content));
   }
-  const found = readLocalDocument(join(inside, path), { environment, stdin: null });
+  const found = readLocalDocument(
+    [paths].flat().map((path) => join(inside, path)),
+    { environment, stdin: null },
+  );
   if (!("text" in found))
     return found.map(
       ({ place, message }) =>
@@ -70,6 +77,19 @@ test("a folder is one document, and a key stands in one file", () => {
   expect(read({ "a.yaml": "sonde: 1\nname: x", "b.yaml": "sonde: 1\nname: y" })).toEqual([
     "b.yaml:2 name is there twice, first in a.yaml:2.",
   ]);
+  const several = read(
+    {
+      "a.yaml": "sonde: 1\nmonitors: {a: {type: ping}}",
+      "more/b.yaml": "monitors: {b: {type: dns}}",
+      "c.yaml": "x: 1",
+    },
+    {},
+    ["a.yaml", "more"],
+  );
+  expect("plain" in several ? several.plain : several).toEqual({
+    sonde: 1,
+    monitors: { a: { type: "ping" }, b: { type: "dns" } },
+  });
   expect(read({ "notes.txt": "no" })).toEqual([expect.stringContaining("There is no .yaml file in it.")]);
 });
 
@@ -84,7 +104,7 @@ test("what is not there, and what is not beside the document, is refused with it
       `sonde: 1\nmonitors:\n${names.map((name, index) => `  k${index}: {url: "#{file:${name}}"}\n`).join("")}  e: {url: "#{env:NO_SUCH}"}\n`,
     ),
   );
-  const found = readLocalDocument(join(inside, "sonde.yaml"), { environment: {}, stdin: null });
+  const found = readLocalDocument([join(inside, "sonde.yaml")], { environment: {}, stdin: null });
   expect("text" in found ? [] : found.map(({ place, message }) => `${place.line} ${message}`)).toEqual([
     text("3 monitors.k0.url: #{file:/etc/hostname} must name a file in the document's folder."),
     text("4 monitors.k1.url: #{file:../secret} must name a file in the document's folder."),
@@ -101,7 +121,10 @@ test("what is not there, and what is not beside the document, is refused with it
 test("any value of the environment comes through as it is", () => {
   fc.assert(
     fc.property(fc.string({ unit: "grapheme", maxLength: 60 }), (value) => {
-      const found = readLocalDocument("-", { environment: { A: value }, stdin: text("{sonde: 1, name: '#{env:A}'}") });
+      const found = readLocalDocument(["-"], {
+        environment: { A: value },
+        stdin: text("{sonde: 1, name: '#{env:A}'}"),
+      });
       const { root, faults } = parseYaml("text" in found ? found.text : "");
       expect(faults).toEqual([]);
       expect(root === null ? null : unescapeText((plainOf(root) as { name: string }).name)).toBe(value);

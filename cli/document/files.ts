@@ -38,15 +38,18 @@ export interface LocalDocument {
 
 export interface LocalInput {
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** null: it comes from standard input, and files are looked for in the working folder. */
+  /** What `-` stands for; its files are looked for in the working folder. null: it is not read. */
   readonly stdin: string | null;
 }
 
-/** @param path of a file or a folder; `-` is standard input @returns the document, or every fault */
-export function readLocalDocument(path: string, around: LocalInput): LocalDocument | readonly LocalFault[] {
+/** @param paths of files and folders, which are one document together; `-` is standard input @returns the document, or every fault */
+export function readLocalDocument(paths: readonly string[], around: LocalInput): LocalDocument | readonly LocalFault[] {
   const reader = new LocalReader(around);
-  const sources = around.stdin === null ? filesOf(path) : [{ file: "-", folder: ".", text: around.stdin }];
-  if (sources.length === 0) return [{ place: { file: path, line: null }, message: "There is no .yaml file in it." }];
+  const found = paths.map((path) => ({ path, sources: path === "-" ? stdinOf(around) : filesOf(path) }));
+  const empty = found.find(({ sources }) => sources.length === 0);
+  if (empty !== undefined)
+    return [{ place: { file: empty.path, line: null }, message: "There is no .yaml file in it." }];
+  const sources = found.flatMap((one) => one.sources);
   const roots = sources.map((source) => reader.read(source.file, source.folder, source.text));
   return reader.finish(roots.filter((root) => root !== null));
 }
@@ -55,6 +58,10 @@ interface Source {
   readonly file: string;
   readonly folder: string;
   readonly text: string;
+}
+
+function stdinOf({ stdin }: LocalInput): readonly Source[] {
+  return [{ file: "-", folder: ".", text: stdin ?? "" }];
 }
 
 function filesOf(path: string): readonly Source[] {

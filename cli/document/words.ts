@@ -54,7 +54,8 @@ const COUNTED = [
 
 function summary({ changes, unchanged, refused }: Plan): string {
   const counts = COUNTED.map(([act, words]) => [changes.filter((one) => one.act === act).length, words] as const);
-  const words = [...counts, [refused.length, "refused"] as const, [unchanged, "unchanged"] as const]
+  const refusedThings = new Set(refused.map(({ kind, key }) => `${kind} ${key}`)).size;
+  const words = [...counts, [refusedThings, "refused"] as const, [unchanged, "unchanged"] as const]
     .filter(([count]) => count > 0)
     .map(([count, what]) => `${count} ${what}`);
   return words.length === 0 ? "Nothing is there, and nothing is wanted." : words.join(", ");

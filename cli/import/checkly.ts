@@ -113,7 +113,7 @@ function assertionsOf(request: Fields): readonly Fields[] {
 
 function readWebsite(monitor: MonitorDraft, row: Fields): void {
   const request = fieldsIn(memberOf(row, "request"));
-  const url = textIn(memberOf(request, "url"))?.trim();
+  const url = withQuery(textIn(memberOf(request, "url"))?.trim(), memberOf(request, "queryParameters"));
   monitor.kind("http").set("url", url).certificateDays(0);
   if (url?.includes("{{") === true) monitor.lost("variables of Checkly in its address");
   const body = textIn(memberOf(request, "body"));
@@ -130,13 +130,22 @@ function readWebsite(monitor: MonitorDraft, row: Fields): void {
   if (user !== undefined)
     monitor.set("basic_auth_username", user).set("basic_auth_password", textIn(memberOf(login, "password")));
   if (booleanIn(memberOf(request, "followRedirects")) === false) monitor.set("max_redirects", 0);
-  if (booleanIn(memberOf(request, "skipSSL")) === true) monitor.set("verify_certificate", false);
+  // Of API checks, and of URL monitors.
+  const skips = memberOf(request, "skipSSL") ?? memberOf(request, "skipSsl");
+  if (booleanIn(skips) === true) monitor.set("verify_certificate", false);
+  if (memberOf(request, "ipFamily") === "IPv6") monitor.set("ip_version", "ipv6");
   if (
     textIn(memberOf(row, "localSetupScript")) !== undefined ||
     textIn(memberOf(row, "localTearDownScript")) !== undefined
   )
     monitor.lost("its scripts");
   readAssertions(monitor, row, request);
+}
+
+/** What Checkly keeps beside the address and sends in it. */
+function withQuery(url: string | undefined, parameters: unknown): string | undefined {
+  const query = new URLSearchParams(headersOf(parameters, "key")).toString();
+  return url === undefined || query === "" ? url : `${url}${url.includes("?") ? "&" : "?"}${query}`;
 }
 
 function readAssertions(monitor: MonitorDraft, row: Fields, request: Fields): void {

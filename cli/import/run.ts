@@ -4,6 +4,7 @@ import { dirname, extname, join, resolve, sep } from "node:path";
 import { writeDocument } from "../../model/document/write.ts";
 import { readStdin } from "../check/stdin.ts";
 import { CommandError, usageError } from "../command.ts";
+import { ProgressLine } from "../transfer/progress.ts";
 import { atOnce, ImportError, type Imported, type ImportFile, type ImportOptions } from "./importer.ts";
 import { importerNamed, importers } from "./index.ts";
 import { readKumaDatabase, readKumaFolder } from "./kuma/database.ts";
@@ -42,8 +43,13 @@ async function convert(source: string, paths: readonly string[], options: RunOpt
   const [path] = paths;
   if (source === "kuma" && paths.length === 1 && path !== undefined && path !== "-") {
     const workplace = options.out === "-" ? "." : dirname(options.out);
-    if ((await statOf(path)).isDirectory()) return atOnce(convertKuma(await readKumaFolder(path, workplace), options));
-    if (await isDatabase(path)) return atOnce(convertKuma(await readKumaDatabase(path, workplace), options));
+    const isFolder = (await statOf(path)).isDirectory();
+    if (isFolder || (await isDatabase(path))) {
+      const progress = new ProgressLine();
+      const read = isFolder ? readKumaFolder : readKumaDatabase;
+      const tables = await read(path, workplace, progress.tell).finally(() => progress.close());
+      return atOnce(convertKuma(tables, options));
+    }
   }
   const importer = importerNamed(source);
   const files = (await Promise.all(paths.map(filesAt))).flat();
@@ -122,7 +128,7 @@ async function hand(title: string, { document, notes }: Imported, options: RunOp
   if (isPiped) process.stdout.write(text);
   else await writeNew(options.out, text);
   const file = isPiped ? "FILE" : options.out;
-  const next = [`sonde apply -f ${file} --plan`, `sonde apply -f ${file}`];
+  const next = [`sonde apply ${file} --plan`, `sonde apply ${file}`];
   const stream = isPiped ? process.stderr : process.stdout;
   if (options.report === "json") {
     const out = isPiped ? null : options.out;

@@ -287,7 +287,12 @@ test("checkly: checks, groups and windows", () => {
       checkType: "URL",
       frequency: 5,
       shouldFail: true,
-      request: { url: "https://b.test-site.org/" },
+      request: {
+        url: "https://b.test-site.org/",
+        queryParameters: [{ key: "of", value: "a b", locked: false }],
+        skipSsl: true,
+        ipFamily: "IPv6",
+      },
     },
     {
       id: "c",
@@ -323,7 +328,13 @@ test("checkly: checks, groups and windows", () => {
       tags: ["imported:incomplete", "core"],
       active: false,
     },
-    checkly_b: { interval: 300, accepted_statuscodes: ["400-599"] },
+    checkly_b: {
+      url: "https://b.test-site.org/?of=a+b",
+      interval: 300,
+      accepted_statuscodes: ["400-599"],
+      verify_certificate: false,
+      ip_version: "ipv6",
+    },
     checkly_c: { type: "push", period: 3_600, grace: 300 },
   });
   expect(document.maintenance).toMatchObject({

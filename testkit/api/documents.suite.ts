@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillPlaceholders, unescapeText } from "../../model/document/placeholders.ts";
 import { plainOf } from "../../model/document/tree.ts";
 import { parseYaml } from "../../model/document/yaml.ts";
+import { BROKEN } from "./broken-documents.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
 const LINK =
@@ -175,7 +176,7 @@ interface PlanBody {
   readonly hash: string;
   readonly changes: readonly { act: string; kind: string; key: string; fields: { field: string; drift?: true }[] }[];
   readonly unchanged: number;
-  readonly refused: readonly { key: string; message: string; line: number | null }[];
+  readonly refused: readonly { key: string; path: string; message: string; line: number | null }[];
 }
 
 export function documentsSuite(server: "net" | "node"): void {
@@ -446,16 +447,18 @@ export function documentsSuite(server: "net" | "node"): void {
         "maintenance: {m: {select: {keys: []}, schedule: {type: weekly, days: [mon], from: '02:00', minutes: 1}}}",
       );
       wrong.push("status_pages: {P: {groups: [], colour: red}}", "channels2: {}");
-      const first = await send(wrong.slice(0, -1).join("\n"), { dry_run: true });
-      expect(
-        first.body.details.errors.map(({ path, line }: { path: string; line: number }) => `${path} ${line}`),
-      ).toEqual([
+      const { refused } = await planned(wrong.slice(0, -1).join("\n"));
+      expect(refused.map(({ path, line }) => `${path} ${line}`)).toEqual([
+        "monitors.lan 3",
         "quiet_hours.q.spans 9",
+        "alert_rules[0] 6",
         "alert_rules[2].match.select 8",
         "alert_rules[2].channels[0] 8",
         "maintenance.m.schedule 10",
         "status_pages.P.colour 11",
       ]);
+      const { status, body } = await send(wrong.join("\n"), { dry_run: true });
+      expect([status, body.details.errors]).toEqual([400, [expect.objectContaining({ path: "channels2", line: 12 })]]);
     });
 
     it("removes with prune what the document has no more, what names others first", async () => {
@@ -513,9 +516,9 @@ export function documentsSuite(server: "net" | "node"): void {
       expect(acts(await applied({ sonde: 1, name: "taking" }, { prune: true })).length).toBe(3);
     });
 
-    it("tells every fault by its path and line, and changes nothing", async () => {
+    it("refuses each thing whose values its own request would refuse, by path and line, and does the others", async () => {
       const text = [
-        "sonde: 1",
+        "sonde: 1\nname: values",
         "monitors:",
         "  aa: {type: http, url: 'ftp://a.test-site.org/'}",
         "  b: {type: ping, host: b.test-site.org, port: 1}",
@@ -526,22 +529,47 @@ export function documentsSuite(server: "net" | "node"): void {
         "  g: {type: push, period: 3600, locations: [de]}",
         "  h: {type: ping, host: h.test-site.org, token: abcdefghijk}",
         "  i: {type: vpn, url: 'vless://nothing'}",
+        "channels: {phone: {kind: ntfy, topic: ''}}",
+        "subscriptions: {s: {url: 'ftp://s.test-site.org/'}}",
       ].join("\n");
-      const { status, body } = await send(text, { dry_run: true });
-      expect(status).toBe(400);
-      const told = (body.details.errors as { path: string; line: number; message: string }[]).map(
-        ({ path, line }) => `${path} ${line}`,
-      );
-      expect(told.sort()).toEqual([
-        "monitors.aa.url 3",
-        "monitors.b.port 4",
-        "monitors.c.type 5",
-        "monitors.d.interval 6",
-        "monitors.f.ssl_expiration 8",
-        "monitors.g 9",
-        "monitors.h.token 10",
-        "monitors.i 11",
+      const plan = await planned(text);
+      expect(plan.refused.map(({ path, line }) => `${path} ${line}`).sort()).toEqual([
+        "channels.phone.topic 13",
+        "monitors.aa.url 4",
+        "monitors.b.port 5",
+        "monitors.c.type 6",
+        "monitors.d.interval 7",
+        "monitors.f.ssl_expiration 9",
+        "monitors.g 10",
+        "monitors.h.token 11",
+        "monitors.i 12",
+        "subscriptions.s.url 14",
       ]);
+      const all = await send(text, { expect: plan.hash });
+      expect([all.status, all.body.details.plan.refused.length]).toEqual([422, 10]);
+      expect(acts(await applied(text, { skip_refused: true }))).toEqual(["create e"]);
+      // What is there stays as it was when its entry is wrong, also where the rest is pruned.
+      const worse = "sonde: 1\nname: values\nmonitors: {e: {type: http, url: 'ftp://e.test-site.org/'}}";
+      const kept = await applied(worse, { skip_refused: true, prune: true });
+      expect(kept).toMatchObject({ changes: [], refused: [{ key: "e" }] });
+      await applied("sonde: 1\nname: values", { prune: true });
+    });
+
+    it("refuses broken documents by path and line, and changes nothing", async () => {
+      const before = (await exportOf(null)).document;
+      expect(BROKEN.length).toBeGreaterThan(59);
+      for (const [name, text] of BROKEN) {
+        const { status, body } = await send(text, { dry_run: true });
+        expect([name, status]).toEqual([name, 400]);
+        // What is empty has no line.
+        for (const { path, line, message } of body.details.errors)
+          expect([name, typeof path, typeof line === "number" || message === "It is empty."]).toEqual([
+            name,
+            "string",
+            true,
+          ]);
+      }
+      expect((await exportOf(null)).document).toBe(before);
     });
 
     it("counts tunnels against the plan before anything is written", async () => {

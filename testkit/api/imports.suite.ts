@@ -1,5 +1,7 @@
 /** Documents of what another program watches (docs/api-contract.md#import). */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { importers } from "../../cli/import/index.ts";
+import { IMPORT_SAMPLES } from "./import-samples.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
 const GATUS = `endpoints:
@@ -37,6 +39,17 @@ export function importsSuite(server: "net" | "node"): void {
       expect(two.body.report.counts.monitors).toBe(1);
       expect((await world.send("GET", "/api/v1/servers?family=all")).body.total).toBe(0);
       expect(world.log.join("")).not.toContain("s3cret");
+    });
+
+    it("gives documents that are planned without a refusal, of every source", async () => {
+      expect(IMPORT_SAMPLES.map(({ source }) => source)).toEqual(importers.map(({ source }) => source));
+      for (const { source, files, things } of IMPORT_SAMPLES) {
+        const { document } = (await convert({ source, files })).body;
+        const { status, body } = await world.send("POST", "/api/v1/apply", {
+          body: { document, name: source, dry_run: true },
+        });
+        expect([source, status, body.refused, body.changes?.length]).toEqual([source, 200, [], things]);
+      }
     });
 
     it("says which file cannot be read, and where", async () => {

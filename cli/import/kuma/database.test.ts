@@ -66,10 +66,11 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const quiet = () => {};
 const place = () => mkdtempSync(join(folder, "place-"));
 
 test("a data folder comes over with maintenance, pages and pictures", async () => {
-  const { document, notes } = atOnce(convertKuma(await readKumaFolder(folder, place()), { nowMs: NOW }));
+  const { document, notes } = atOnce(convertKuma(await readKumaFolder(folder, place(), quiet), { nowMs: NOW }));
   expect(document.monitors).toEqual({
     "kuma-2": {
       type: "http",
@@ -157,7 +158,7 @@ test("a database in use is read with what is not in its main file yet, and is no
     const before = readFileSync(busy);
     expect(before.includes("shop.test-site.org")).toBe(false);
     const workplace = place();
-    const { rows } = await readKumaDatabase(busy, workplace);
+    const { rows } = await readKumaDatabase(busy, workplace, quiet);
     expect(rows.monitor).toHaveLength(3);
     expect(readFileSync(busy)).toEqual(before);
     expect(readdirSync(workplace)).toEqual([]);
@@ -167,7 +168,7 @@ test("a database in use is read with what is not in its main file yet, and is no
 });
 
 test("what is damaged, foreign or hostile is refused with file and place", async () => {
-  const read = (name: string) => readKumaDatabase(join(folder, name), place());
+  const read = (name: string) => readKumaDatabase(join(folder, name), place(), quiet);
   const whole = readFileSync(path);
   writeFileSync(join(folder, "cut.db"), whole);
   truncateSync(join(folder, "cut.db"), 3 * 4_096);
@@ -198,7 +199,7 @@ test("what is damaged, foreign or hostile is refused with file and place", async
   );
   await expect(read("newer.db")).resolves.toMatchObject({ rows: { monitor: [{ id: 1, name: "x", type: "ping" }] } });
   writeFileSync(join(folder, "db-config.json"), '{"type": "embedded-mariadb"}');
-  await expect(readKumaFolder(folder, place())).rejects.toThrow(
+  await expect(readKumaFolder(folder, place(), quiet)).rejects.toThrow(
     "db-config.json: this Uptime Kuma keeps its data in embedded-mariadb",
   );
   rmSync(join(folder, "db-config.json"));

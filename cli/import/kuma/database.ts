@@ -2,9 +2,10 @@
  * Uptime Kuma's database. It may be gigabytes of heartbeats, it may be in use, and it may be damaged or made by another program: a copy on disk is
  * opened, only the tables that are needed are read, and each of them with a bound.
  */
-import { constants } from "node:fs";
-import { copyFile, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { basename, extname, join } from "node:path";
+import { constants, createReadStream, createWriteStream } from "node:fs";
+import { copyFile, mkdtemp, readdir, readFile, rm, stat, statfs } from "node:fs/promises";
+import { basename, dirname, extname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { Sqlite, type SqliteHandle } from "../../../store/sqlite-library.ts";
 import { ImportError } from "../importer.ts";
 import { type Fields, fieldsIn, jsonIn, memberOf, quoted } from "../values.ts";
@@ -16,6 +17,8 @@ const MOST_ROWS = 200_000;
 const LONGEST_CELL = 1_000_000;
 /** Characters of all that is read. */
 const MOST_CHARACTERS = 64_000_000;
+/** Bytes that are copied before their number is told. */
+const COPIED_AT_ONCE = 1_048_576;
 /** Turns in which the database may be written while it is copied. */
 const MOST_TRIES = 5;
 /** Bytes of a picture of a status page. */
@@ -38,24 +41,28 @@ const COUNTED = {
 };
 const DATABASE = "kuma.db";
 
+/** @param share of 1; absent: it is not known */
+export type OnProgress = (words: string, share?: number) => void;
+
 /** @param folder data folder of Uptime Kuma @param workplace where a copy may be for a moment */
-export async function readKumaFolder(folder: string, workplace: string): Promise<KumaTables> {
+export async function readKumaFolder(folder: string, workplace: string, progress: OnProgress): Promise<KumaTables> {
   const config = fieldsIn(jsonIn(await readFile(join(folder, "db-config.json"), "utf8").catch(() => "")));
   const type = memberOf(config, "type");
   if (type !== undefined && type !== "sqlite")
     throw new ImportError(
       `${join(folder, "db-config.json")}: this Uptime Kuma keeps its data in ${quoted(type)}; only SQLite (kuma.db) and JSON backups can be read`,
     );
-  const tables = await readKumaDatabase(join(folder, DATABASE), workplace);
+  const tables = await readKumaDatabase(join(folder, DATABASE), workplace, progress);
   return { ...tables, pictures: await picturesIn(join(folder, "upload")) };
 }
 
 /** @throws ImportError naming the file, and the table in it */
-export async function readKumaDatabase(path: string, workplace: string): Promise<KumaTables> {
+export async function readKumaDatabase(path: string, workplace: string, progress: OnProgress): Promise<KumaTables> {
   const place = await mkdtemp(join(workplace, ".sonde-import-"));
   try {
     const copy = join(place, DATABASE);
-    await copyWhole(path, copy);
+    await copyWhole(path, copy, progress);
+    progress(`reading ${basename(path)}`);
     return tablesOf(copy, path);
   } finally {
     await rm(place, { recursive: true, force: true });
@@ -66,19 +73,44 @@ export async function readKumaDatabase(path: string, workplace: string): Promise
  * What is written since the last checkpoint is in the file `-wal`. Both belong together as long as the database itself does not change between
  * the two copies; an end of `-wal` that is being written is ignored by SQLite.
  */
-async function copyWhole(path: string, copy: string): Promise<void> {
+async function copyWhole(path: string, copy: string, progress: OnProgress): Promise<void> {
   for (let tries = 0; tries < MOST_TRIES; tries++) {
     const before = await changeOf(path);
     try {
-      await copyFile(path, copy, constants.COPYFILE_FICLONE);
+      await copyLarge(path, copy, progress);
       await rm(`${copy}-wal`, { force: true });
       await copyFile(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE).catch(ignoreMissing);
     } catch (error) {
+      if (error instanceof ImportError) throw error;
       throw new ImportError(`${path}: it cannot be copied (${codeOf(error)})`);
     }
     if ((await changeOf(path)) === before) return;
   }
   throw new ImportError(`${path}: it is being written all the time; stop Uptime Kuma, or try again`);
+}
+
+/** A file system that can shares the blocks of both, at once and without room. Others take seconds for each gigabyte. */
+async function copyLarge(path: string, copy: string, progress: OnProgress): Promise<void> {
+  const isShared = await copyFile(path, copy, constants.COPYFILE_FICLONE_FORCE).then(
+    () => true,
+    () => false,
+  );
+  if (isShared) return;
+  const { size } = await stat(path);
+  const { bavail, bsize } = await statfs(dirname(copy));
+  const [needed, free] = [size, bavail * bsize].map((bytes) => Math.ceil(bytes / 1_048_576));
+  if (size > bavail * bsize)
+    throw new ImportError(`${path}: a copy of it needs ${needed} MiB, and ${dirname(dirname(copy))} has ${free}`);
+  const words = `copying ${basename(path)}, ${needed} MiB`;
+  let copied = 0;
+  const counted = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      copied += chunk.length;
+      progress(words, size === 0 ? 1 : Math.min(1, copied / size));
+      yield chunk;
+    }
+  };
+  await pipeline(createReadStream(path, { highWaterMark: COPIED_AT_ONCE }), counted, createWriteStream(copy));
 }
 
 async function changeOf(path: string): Promise<string> {

@@ -1,27 +1,38 @@
-/** The demo's name server: every name has one address. RFC 1035 section 4.1. */
+/** The demo's name server: every name has one address of each family, a mail server, a name server and a text. RFC 1035 sections 3.3 and 4.1. */
 
 const HEADER_BYTES = 12;
-const TYPE_A = 1;
-const TYPE_AAAA = 28;
+const TYPES = { A: 1, NS: 2, MX: 15, TXT: 16, AAAA: 28 } as const;
 /** A response, authoritative, without an error. */
 const FLAGS = 0x84_00;
 const TTL_S = 60;
-const ADDRESSES: ReadonlyMap<number, readonly number[]> = new Map([
-  [TYPE_A, [192, 0, 2, 7]],
-  [TYPE_AAAA, [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]],
+const RECORDS: ReadonlyMap<number, readonly number[]> = new Map([
+  [TYPES.A, [192, 0, 2, 7]],
+  [TYPES.NS, nameBytes("ns.demo.sonde.net")],
+  [TYPES.MX, [0, 10, ...nameBytes("mx.demo.sonde.net")]],
+  [TYPES.TXT, stringBytes("v=spf1 mx -all")],
+  [TYPES.AAAA, [0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]],
 ]);
 
-/** @returns 192.0.2.7 or 2001:db8::7 for the first question; undefined for what is no query */
+function nameBytes(name: string): readonly number[] {
+  return [...name.split(".").flatMap(stringBytes), 0];
+}
+
+/** After its length, as labels and texts stand there. */
+function stringBytes(text: string): readonly number[] {
+  return [text.length, ...new TextEncoder().encode(text)];
+}
+
+/** @returns such as 192.0.2.7 or `10 mx.demo.sonde.net` for the first question; undefined for what is no query */
 export function answerToAll(query: Uint8Array): Uint8Array | undefined {
   const end = endOfQuestion(query);
   if (end === undefined) return undefined;
   const view = new DataView(query.buffer, query.byteOffset, query.byteLength);
-  const address = ADDRESSES.get(view.getUint16(end - 4)) ?? [];
+  const data = RECORDS.get(view.getUint16(end - 4)) ?? [];
   // The name of the answer points to that of the question, at byte 12.
   const record =
-    address.length === 0
+    data.length === 0
       ? []
-      : [0xc0, HEADER_BYTES, ...query.subarray(end - 4, end), 0, 0, 0, TTL_S, 0, address.length, ...address];
+      : [0xc0, HEADER_BYTES, ...query.subarray(end - 4, end), 0, 0, 0, TTL_S, 0, data.length, ...data];
   const answer = new Uint8Array(end + record.length);
   answer.set(query.subarray(0, end));
   answer.set(record, end);
