@@ -182,9 +182,18 @@ export class DraftPlan {
     // Thousands of things have the same interval and tags.
     const known = this.#marks.get(text);
     if (known !== undefined) return known;
-    const mark = createHmac("sha256", this.#hashKey).update(text).digest("base64url").slice(0, MARK_LENGTH);
+    const mark = this.#markOf(text);
     this.#marks.set(text, mark);
     return mark;
+  }
+
+  /** Of values that hardly ever occur together twice. */
+  markOfMany(values: readonly unknown[]): string {
+    return this.#markOf(JSON.stringify(values));
+  }
+
+  #markOf(text: string): string {
+    return createHmac("sha256", this.#hashKey).update(text).digest("base64url").slice(0, MARK_LENGTH);
   }
 }
 

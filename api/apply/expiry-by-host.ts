@@ -39,7 +39,7 @@ export class ExpiryByHost {
    * What one check of the document says. Checks of one host must agree.
    * @returns false when it says something else than one before, and is refused
    */
-  add(key: string, draft: Draft | undefined, host: string | null): boolean {
+  add(key: string, draft: Pick<Draft, "expiry"> | undefined, host: string | null): boolean {
     if (draft === undefined || host === null) return true;
     const known = this.#wanted.get(host) ?? new Map<string, Wanted>();
     const said = FIELDS.flatMap(([member, field]) => {
@@ -76,6 +76,13 @@ export class ExpiryByHost {
       ? { ...(isMoved ? this.sharedOf(host) : null), ...this.wantedOf(host) }
       : draft.expiry;
     return applicable(kind, after.settings, wanted);
+  }
+
+  /** Whether a check that stays as it is gets other settings of its host. */
+  moves(monitor: Monitor): boolean {
+    if (!isWebsite(monitor.kind)) return false;
+    const change = this.shareOf(monitor);
+    return FIELDS.some(([member]) => change[member] !== undefined && change[member] !== monitor[member]);
   }
 
   /** Of a check that the document does not have. */

@@ -1,7 +1,7 @@
 /** What a document would do to monitors: the same drafts and changes as single requests make, of all of them at once. */
 import { uptimeOf } from "../../engine/contract/registry.ts";
 import type { Document } from "../../model/document/document.ts";
-import type { Act, FieldChange } from "../../model/document/plan.ts";
+import type { FieldChange } from "../../model/document/plan.ts";
 import { formatId } from "../../model/ids.ts";
 import { familyOf, isPassive, isWebsite, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
 import { isActive, type Monitor } from "../../model/monitor.ts";
@@ -21,20 +21,24 @@ import { hashToken, newToken } from "../monitors/token.ts";
 import { newTunnelMonitor, openTunnel, tunnelChange } from "../monitors/tunnel-requests.ts";
 import { draftOfNewTunnel, draftOfTunnelChange, type NewTunnelDraft, type TunnelDraft } from "../monitors/tunnels.ts";
 import { newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
-import { adoptables, isSameTarget } from "./adoptable-monitors.ts";
-import type { About, DraftPlan } from "./draft-plan.ts";
+import type { DraftPlan } from "./draft-plan.ts";
 import { ExpiryByHost } from "./expiry-by-host.ts";
 import { refusedTargets, targetKey } from "./judge-targets.ts";
+import {
+  aboutMonitor,
+  allMonitors,
+  type Existing,
+  readEntries,
+  type Staying,
+  type Waiting,
+} from "./monitor-entries.ts";
 import type { References } from "./references.ts";
 import { PLAIN, shortened, shownValue, valueIn } from "./shown-values.ts";
-import { type WantedMonitor, wantedMonitor } from "./wanted-monitor.ts";
+import { expiryIn, sharedHost, WHOLE_MARK, wholeMark } from "./untouched-monitors.ts";
+import type { WantedMonitor } from "./wanted-monitor.ts";
 
 /** Whose secrets are opened together. */
 const AT_ONCE = 200;
-
-interface Existing extends MonitorOfProject {
-  readonly act: Extract<Act, "change" | "adopt">;
-}
 
 interface Planned {
   readonly wanted: WantedMonitor;
@@ -48,29 +52,19 @@ interface Planned {
 
 export async function planMonitors(plan: DraftPlan, document: Document, references: References): Promise<void> {
   const monitors = await allMonitors(plan);
-  const planned: Planned[] = [];
-  const adoptable = plan.options.adopt ? adoptables(plan, monitors) : new Map<string, MonitorOfProject[]>();
-  const waiting: { readonly wanted: WantedMonitor; readonly existing: Existing | null }[] = [];
-  for (const [key, entry] of Object.entries(document.monitors ?? {})) {
-    await plan.slices.rest();
-    const wanted = plan.attempt(aboutMonitor(key), entry, () => wantedMonitor(key, entry, document.defaults ?? {}));
-    if (wanted !== undefined) waiting.push({ wanted, existing: existingOf(plan, wanted, monitors, adoptable) });
-  }
-  for (let start = 0; start < waiting.length; start += AT_ONCE) {
-    const some = waiting.slice(start, start + AT_ONCE);
-    const sealed = await sealedOf(plan, some);
-    for (const { wanted, existing } of some) {
-      await plan.slices.rest();
-      const withSecrets = existing === null ? null : withSealed(existing, sealed);
-      const one = plan.attempt(aboutMonitor(wanted.key), wanted.body, () => drafted(plan, wanted, withSecrets));
-      if (one !== undefined && one !== null) planned.push(one);
-    }
-  }
+  const { untouched, others } = await readEntries(plan, document, monitors);
   const expiry = new ExpiryByHost(plan, monitors.values());
-  const agreeing = planned.filter((one) => expiry.add(one.wanted.key, one.uptime?.draft, hostOf(one)));
-  await new MonitorPlanner(plan, monitors, expiry).plan(agreeing, document);
+  const staying = untouched.filter(({ wanted, existing }) =>
+    expiry.add(wanted.key, { expiry: expiryIn(wanted.body) }, sharedHost(existing)),
+  );
+  const planned = (await draftAll(plan, others)).filter((one) =>
+    expiry.add(one.wanted.key, one.uptime?.draft, hostOf(one)),
+  );
+  const moved = staying.filter(({ existing }) => expiry.moves(existing.monitor));
+  planned.push(...(await draftAll(plan, moved)));
+  await new MonitorPlanner(plan, monitors, expiry).plan(planned, staying, document);
   const refused = new Set(plan.refused.flatMap(({ kind, key }) => (kind === "monitor" ? [key] : [])));
-  const there = planned.flatMap(({ wanted, existing }) =>
+  const there = [...staying, ...planned].flatMap(({ wanted, existing }) =>
     existing === null || refused.has(wanted.key) ? [] : [[wanted.key, existing.monitor.id] as const],
   );
   references.know(
@@ -81,29 +75,19 @@ export async function planMonitors(plan: DraftPlan, document: Document, referenc
   );
 }
 
-function aboutMonitor(key: string): About {
-  return { kind: "monitor", key, path: ["monitors", key] };
-}
-
-async function allMonitors(plan: DraftPlan): Promise<ReadonlyMap<number, MonitorOfProject>> {
-  const found = new Map<number, MonitorOfProject>();
-  for await (const some of plan.api.controlPlane.documents.monitors(plan.call.project.id)) {
-    for (const one of some) found.set(one.monitor.id, one);
+async function draftAll(plan: DraftPlan, waiting: readonly Waiting[]): Promise<Planned[]> {
+  const planned: Planned[] = [];
+  for (let start = 0; start < waiting.length; start += AT_ONCE) {
+    const some = waiting.slice(start, start + AT_ONCE);
+    const sealed = await sealedOf(plan, some);
+    for (const { wanted, existing } of some) {
+      await plan.slices.rest();
+      const withSecrets = existing === null ? null : withSealed(existing, sealed);
+      const one = plan.attempt(aboutMonitor(wanted.key), wanted.body, () => drafted(plan, wanted, withSecrets));
+      if (one !== undefined && one !== null) planned.push(one);
+    }
   }
-  return found;
-}
-
-function existingOf(
-  plan: DraftPlan,
-  wanted: WantedMonitor,
-  monitors: ReadonlyMap<number, MonitorOfProject>,
-  adoptable: ReadonlyMap<string, MonitorOfProject[]>,
-): Existing | null {
-  const thing = plan.thing("monitor", wanted.key);
-  const known = thing === undefined ? undefined : monitors.get(thing.thingId);
-  if (thing !== undefined && known !== undefined) return { ...known, act: plan.isOurs(thing) ? "change" : "adopt" };
-  const found = adoptable.get(wanted.name)?.find(({ monitor }) => isSameTarget(plan, monitor, wanted));
-  return found === undefined ? null : { ...found, act: "adopt" };
+  return planned;
 }
 
 async function sealedOf(plan: DraftPlan, some: readonly { readonly existing: Existing | null }[]) {
@@ -203,7 +187,11 @@ class MonitorPlanner {
     this.#expiry = expiry;
   }
 
-  async plan(planned: readonly Planned[], document: Document): Promise<void> {
+  /** @param staying are met, and stay as they are unless they are planned, too */
+  async plan(planned: readonly Planned[], staying: readonly Staying[], document: Document): Promise<void> {
+    for (const { existing } of staying) this.#met.add(existing.monitor.id);
+    const again = new Set(planned.map(({ wanted }) => wanted.key));
+    this.#plan.unchanged += staying.filter(({ wanted }) => !again.has(wanted.key)).length;
     for (const { existing, replaces } of planned) {
       const met = existing ?? replaces;
       if (met !== null) this.#met.add(met.monitor.id);
@@ -439,12 +427,13 @@ class MonitorPlanner {
 
   #marksOf(wanted: WantedMonitor) {
     const { locations, disabledLocations, notifyOnPartial } = wanted.locations;
-    return this.#plan.marks({
+    const marks = this.#plan.marks({
       ...wanted.body,
       ...(locations !== undefined && { locations }),
       ...(disabledLocations !== undefined && { disabled_locations: disabledLocations }),
       ...(notifyOnPartial !== undefined && { notify_on_partial: notifyOnPartial }),
     });
+    return { ...marks, [WHOLE_MARK]: wholeMark(this.#plan, wanted) };
   }
 
   /** Website checks of one host have the same expiry settings, also those that no document has. */

@@ -120,7 +120,7 @@ function refuseOtherFamily(sent: Settings, { ip_version: wanted }: Settings, tar
 }
 
 /** 0 and null are off and read back as null (docs/api-contract.md#monitors). */
-function daysOrOff(value: unknown): number | null {
+export function daysOrOff(value: unknown): number | null {
   return typeof value === "number" && value > 0 ? value : null;
 }
 

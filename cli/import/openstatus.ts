@@ -75,7 +75,8 @@ function readMonitor(key: string, row: Fields, draft: Draft): void {
       "monitors",
       "their regions are left out: locations of this service are chosen in the document",
     );
-  if (isFields(memberOf(row, "openTelemetry"))) monitor.lostBeside("the export to OpenTelemetry");
+  if (Object.keys(fieldsIn(memberOf(row, "openTelemetry"))).length > 0)
+    monitor.lostBeside("the export to OpenTelemetry");
   if (booleanIn(memberOf(row, "public")) === true)
     monitor.info("it was public: a status page here names what it shows");
 }

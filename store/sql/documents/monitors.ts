@@ -28,7 +28,16 @@ import { insertColumns } from "../schema/column.ts";
 import { sealedFor } from "../schema/seal-new.ts";
 import { LIVE, MONITORS } from "../schema/tables.ts";
 import { storable, storableOrNull } from "../schema/text.ts";
-import { type ApplyOrder, type Assigned, type Changed, type Made, type Removed, StaleOrderError } from "./port.ts";
+import {
+  type ApplyOrder,
+  type Assigned,
+  type Changed,
+  GENERATION_MARK,
+  type Made,
+  type Managed,
+  type Removed,
+  StaleOrderError,
+} from "./port.ts";
 
 const NEW_COLUMNS = ["id", ...insertColumns(MONITORS)] as const;
 /** Their ids are known before, because their secrets are sealed to them. */
@@ -122,26 +131,29 @@ async function changeAll(
   const assigned: Assigned[] = [];
   for (const some of chunksOf(monitors.change)) {
     const changes: (ChangedMonitor & { readonly status: MonitorWithLive["live"]["status"] })[] = [];
-    for (const { id, change, managed } of some) {
+    for (const { id, change } of some) {
       const now = held.get(id);
       if (now === undefined) throw new StaleOrderError();
-      if (managed !== null) assigned.push({ kind: "monitor", thingId: id, ...managed });
       const changed = changeMonitor(now.monitor, change ?? {}, nowMs);
       if (changed.isChanged) changes.push({ ...changed, status: now.live.status });
     }
-    await writeChanges(session, changes, nowMs, actor);
+    const generation = await writeChanges(session, changes, nowMs, actor);
+    const written = new Set(changes.map(({ monitor }) => monitor.id));
+    for (const { id, version, managed } of some)
+      if (managed !== null) assigned.push(assignedTo(id, managed, written.has(id) ? generation : version));
     await setImmediate();
   }
   return assigned;
 }
 
+/** @returns the generation that they have now */
 async function writeChanges(
   session: Session,
   changes: readonly (ChangedMonitor & { readonly status: MonitorWithLive["live"]["status"] })[],
   nowMs: number,
   actor: Actor,
-): Promise<void> {
-  if (changes.length === 0) return;
+): Promise<number> {
+  if (changes.length === 0) return 0;
   const history = changes.flatMap((one) =>
     historyOf(one, nowMs, actor).map((entry) => ({ monitorId: one.monitor.id, entry })),
   );
@@ -165,6 +177,11 @@ async function writeChanges(
     CHANGE_MONITORS,
     rows.map((row, index) => [...SET_COLUMNS.map((name) => row[name] ?? null), changes[index]?.monitor.id ?? null]),
   );
+  return generation;
+}
+
+function assignedTo(thingId: number, { key, marks }: Managed, generation: number): Assigned {
+  return { kind: "monitor", key, thingId, marks: { ...marks, [GENERATION_MARK]: String(generation) } };
 }
 
 function rowOf(monitor: Omit<Monitor, "id">, generation: number): Readonly<Record<string, string | number | null>> {
@@ -184,7 +201,7 @@ async function createAll(
   for (const some of chunksOf(made)) {
     const wanted = some.map((one) => ({ ...one, id: ids[next++] ?? 0 }));
     await addSome(session, wanted, generation, actor);
-    for (const { key, id, marks } of wanted) assigned.push({ kind: "monitor", key, thingId: id, marks });
+    for (const { key, id, marks } of wanted) assigned.push(assignedTo(id, { key, marks }, generation));
     await setImmediate();
   }
   return assigned;

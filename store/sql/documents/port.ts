@@ -21,6 +21,8 @@ export interface DocumentRecord {
 }
 
 export type Marks = Readonly<Record<string, string>>;
+/** Among a monitor's marks, which are named by fields: its generation when the document was applied. The store adds it. */
+export const GENERATION_MARK = "#";
 
 export interface DocumentThing {
   readonly kind: ThingKind;

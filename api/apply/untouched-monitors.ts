@@ -1,0 +1,37 @@
+/**
+ * Monitors of which the document says what it said when it was applied last, and which nothing has changed since: they are as it says. Of a document of
+ * thousands a few differ, and only those are compared field by field.
+ */
+import { isWebsite } from "../../model/kind.ts";
+import { GENERATION_MARK, type MonitorOfProject } from "../../store/sql/documents/port.ts";
+import type { JsonObject } from "../body.ts";
+import { daysOrOff, type Expiry } from "../monitors/draft.ts";
+import type { DraftPlan } from "./draft-plan.ts";
+import type { WantedMonitor } from "./wanted-monitor.ts";
+
+/** Among the marks of fields, none of which has this name. */
+export const WHOLE_MARK = "*";
+
+/** Of all that the document says of it. */
+export function wholeMark(plan: DraftPlan, { kind, name, body, locations }: WantedMonitor): string {
+  return plan.markOfMany([kind, name, body, locations]);
+}
+
+/** A heartbeat's token is no part of its monitor, and is compared by itself. */
+export function isUntouched(plan: DraftPlan, wanted: WantedMonitor, { generation }: MonitorOfProject): boolean {
+  const thing = plan.thing("monitor", wanted.key);
+  if (thing === undefined || !plan.isOurs(thing) || wanted.token !== null) return false;
+  return thing.marks[GENERATION_MARK] === String(generation) && thing.marks[WHOLE_MARK] === wholeMark(plan, wanted);
+}
+
+export function expiryIn({ ssl_expiration: ssl, domain_expiration: domain }: JsonObject): Expiry {
+  return {
+    ...(ssl !== undefined && { sslExpirationDays: daysOrOff(ssl) }),
+    ...(domain !== undefined && { domainExpirationDays: daysOrOff(domain) }),
+  };
+}
+
+/** Its settings of expiry are shared by this host; null: they are its own. */
+export function sharedHost({ monitor: { kind, host } }: MonitorOfProject): string | null {
+  return isWebsite(kind) ? host : null;
+}
