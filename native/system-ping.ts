@@ -10,6 +10,7 @@ import { isIP } from "node:net";
 import { join } from "node:path";
 import { BroadcastChannel } from "node:worker_threads";
 import { type PingOutput, parsePingOutput } from "./ping-output.ts";
+import { atUsualPriority } from "./thread-priority.ts";
 
 export interface SystemPingRequest {
   readonly ip: string;
@@ -146,10 +147,8 @@ function runPing(request: SystemPingRequest, done: (answer: SystemPingAnswer) =>
   const command = ["ping", ...pingArguments(request)];
   if (isInstalled("setpriv")) command.unshift("setpriv", "--pdeathsig", "KILL", "--");
   const [program = "ping", ...result] = command;
-  const child = spawn(program, result, {
-    env: { LC_ALL: "C", PATH: SEARCHED_FOLDERS.join(":") },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const env = { LC_ALL: "C", PATH: SEARCHED_FOLDERS.join(":") };
+  const child = atUsualPriority(() => spawn(program, result, { env, stdio: ["ignore", "pipe", "pipe"] }));
   const wholeMs = Math.max(MIN_SPACING_MS, request.spacingMs) * request.count + request.replyTimeoutMs + KILL_AFTER_MS;
   const killer = setTimeout(() => child.kill("SIGKILL"), wholeMs);
   let text = "";

@@ -1,5 +1,5 @@
 /** One core process: it ends with this process, can read none of our data, gets its configs over stdin, and is ready when its port accepts a login. */
-import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { type ChildProcess, type SpawnOptions, type StdioOptions, spawn } from "node:child_process";
 import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import {
   prepareChild,
   REFUSED_HOLD,
 } from "../../native/sandbox/confined.ts";
+import { atUsualPriority } from "../../native/thread-priority.ts";
 import { greeting, SocksReplies } from "../protocols/socks/client.ts";
 import { cores } from "./choice.ts";
 import { confinementOf } from "./confinement.ts";
@@ -183,7 +184,8 @@ function start(options: LaunchOptions): ChildProcess | Error {
     if (fd === undefined) return spawnBound(found.path, args, bounds === "loose" ? null : [], spawned);
     const program = `/proc/self/fd/${PROGRAM_FD}`;
     const withProgram: SpawnOptions = { ...spawned, stdio: ["pipe", "pipe", "pipe", fd] };
-    if (bounds === "loose") return spawn(program, args, { ...withProgram, uid: OWN_ID, gid: OWN_ID });
+    if (bounds === "loose")
+      return atUsualPriority(() => spawn(program, args, { ...withProgram, uid: OWN_ID, gid: OWN_ID }));
     const identity = [
       `--reuid=${OWN_ID}`,
       `--regid=${OWN_ID}`,
@@ -216,7 +218,8 @@ function startHeld(
   try {
     const child = prepared(confinement, { path, descriptor, args, environment: [] }, announced);
     try {
-      core = spawn(child.file, [], { ...options, stdio: ["pipe", "pipe", "pipe", ...child.descriptors] });
+      const stdio: StdioOptions = ["pipe", "pipe", "pipe", ...child.descriptors];
+      core = atUsualPriority(() => spawn(child.file, [], { ...options, stdio }));
     } finally {
       child.close();
     }
@@ -257,8 +260,9 @@ export function spawnBound(
   options: SpawnOptions,
 ): ChildProcess {
   const path = findSetpriv();
-  if (rights === null || path === null) return spawn(program, [...args], options);
-  return spawn(path, [...rights, "--no-new-privs", "--pdeathsig", "KILL", "--", program, ...args], options);
+  if (rights === null || path === null) return atUsualPriority(() => spawn(program, [...args], options));
+  const words = [...rights, "--no-new-privs", "--pdeathsig", "KILL", "--", program, ...args];
+  return atUsualPriority(() => spawn(path, words, options));
 }
 
 /** Whether the confinement failed and not the core: for example an old setpriv, or a container that forbids it. */

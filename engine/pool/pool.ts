@@ -17,6 +17,7 @@ import type { Log } from "../../model/log.ts";
 import { loadLibc } from "../../native/libc.ts";
 import { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { startSystemPingService } from "../../native/system-ping.ts";
+import { atUsualPriority } from "../../native/thread-priority.ts";
 import type { FromPool, ToPool } from "../contract/messages.ts";
 import type { EngineOptions } from "../contract/options.ts";
 import { coresMetrics } from "../cores/metrics.ts";
@@ -303,12 +304,12 @@ class ThreadPool implements Pool {
       descriptors: prober.descriptors.memory,
       isAside,
     };
-    const task: Promise<void> = prober.piscina
-      .run(taskData, {
-        filename: this.#proberFile,
-        name: "task",
-        transferList: [port1, keys, texts, ...(outbounds === null ? [] : [outbounds])],
-      })
+    const transferList = [port1, keys, texts, ...(outbounds === null ? [] : [outbounds])];
+    // The thread starts with its first task.
+    const running = atUsualPriority(() =>
+      prober.piscina.run(taskData, { filename: this.#proberFile, name: "task", transferList }),
+    );
+    const task: Promise<void> = running
       .then(
         () => this.#end(prober, null),
         (error: unknown) => this.#end(prober, error instanceof Error ? error : new Error(String(error))),

@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { AF_UNIX, type Libc, loadLibc, SOCK_CLOEXEC, SOCK_DGRAM, writeSockaddr } from "../libc.ts";
+import { atUsualPriority } from "../thread-priority.ts";
 import { TOKEN_BYTES } from "./broker.ts";
 import type { BrokerThreadData, FromBroker, ToBroker } from "./broker-thread.ts";
 import { type Confinement, holdHere, knowsListeners, prepareBrokerTrial, type WayToBroker } from "./confined.ts";
@@ -80,7 +81,7 @@ class ThreadService implements BrokerService {
     const [inbox, outbox] = [pair.readInt32LE(0), pair.readInt32LE(4)];
     const file = threadFile ?? new URL(`./broker-thread${extname(import.meta.url)}`, import.meta.url);
     const workerData: BrokerThreadData = { inbox, ownId };
-    const worker = new Worker(file, { workerData, resourceLimits: LIMITS });
+    const worker = atUsualPriority(() => new Worker(file, { workerData, resourceLimits: LIMITS }));
     const started = await new Promise<string | null>((resolve) => {
       const late = setTimeout(() => resolve("its thread does not start"), START_TIMEOUT_MS);
       const settle = (refusal: string | null): void => {
