@@ -12,12 +12,14 @@ import { createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import { type ApiRequest, type Handle, isStream } from "./http.ts";
 import { LiveHub } from "./live/hub.ts";
+import { ListPages } from "./monitors/list-pages.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
 import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
+import { ProjectPages } from "./project-pages.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { fullPath } from "./router.ts";
 import { cookieRules } from "./session-cookie.ts";
@@ -85,6 +87,8 @@ describe("the application", () => {
       plans,
       authCache,
       monitorCache: createMonitorCache(authCache),
+      projectPages: new ProjectPages({ auth: authCache, version: () => 0 }),
+      listPages: new ListPages({ monitors: controlPlane.monitors, auth: authCache, newestSeq: () => undefined }),
       overviews,
       live: new LiveHub({
         controlPlane,

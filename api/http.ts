@@ -60,6 +60,8 @@ export interface ApiResponse {
   /** Names and values in turn: cheaper to walk than a map. */
   readonly headers: readonly string[];
   readonly body: string | Uint8Array;
+  /** Of a list, where it is known already: what listed.ts would make of the body. */
+  readonly tag?: string;
   /** It shows secrets: never compressed (listed.ts). */
   readonly holdsSecrets?: true;
   /** Its own in the place of those of every answer (security-headers.ts). */

@@ -47,7 +47,7 @@ export function createListed(): Listed {
   let running = 0;
   return (route, request, response) => {
     if (route.isList !== true || response.status !== 200) return response;
-    const tag = tagOf(response.body);
+    const tag = response.tag ?? tagOf(response.body);
     const headers = [...response.headers, "ETag", tag, "Vary", "Accept-Encoding"];
     if (isKnown(request.ifNoneMatch, tag)) return { status: 304, headers: withoutType(headers), body: "" };
     const plain = { ...response, headers };

@@ -16,7 +16,8 @@ export function resultJson(row: StoredResult, nameJson: string): string {
 const KEPT_SECONDS = 4_096;
 const seconds = new Map<number, string>();
 
-function utcSecond(unixMs: number): string {
+/** Of the second in which it is. */
+export function utcSecond(unixMs: number): string {
   const second = Math.floor(unixMs / 1_000);
   const known = seconds.get(second);
   if (known !== undefined) return known;

@@ -11,6 +11,7 @@ import { type AuthCache, createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer } from "./http.ts";
 import { LiveHub } from "./live/hub.ts";
+import { ListPages } from "./monitors/list-pages.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { OidcProvider } from "./oidc/provider.ts";
@@ -18,6 +19,7 @@ import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
 import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
+import { ProjectPages } from "./project-pages.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { listenNet } from "./server.ts";
 import { listenNode } from "./server-node.ts";
@@ -138,10 +140,20 @@ function providerOf({ config, providerFetch }: ApiDependencies): OidcProvider | 
   return new OidcProvider(oidc, { baseUrl, fetch: providerFetch, monotonicNowMs: () => performance.now() });
 }
 
-/** What lists of results are made of. */
-function readsOf(dependencies: ApiDependencies, authCache: AuthCache): Pick<Api, "results" | "projectNames"> {
-  const projectNames = createProjectNames(dependencies.controlPlane.monitors, authCache);
-  return { results: openRecent(dependencies), projectNames };
+/** What lists of results and of monitors are made of. */
+function readsOf(
+  dependencies: ApiDependencies,
+  authCache: AuthCache,
+): Pick<Api, "results" | "projectNames" | "listPages" | "projectPages"> {
+  const { monitors } = dependencies.controlPlane;
+  const results = openRecent(dependencies);
+  const newestSeq = (id: number): number | undefined => results.rows.monitor(id)?.newestSeq;
+  return {
+    results,
+    projectNames: createProjectNames(monitors, authCache),
+    listPages: new ListPages({ monitors, auth: authCache, newestSeq }),
+    projectPages: new ProjectPages({ auth: authCache, version: () => results.rows.version }),
+  };
 }
 
 /** Rows of checks come from the schedulers, in this process or in others, until the state is closed. */

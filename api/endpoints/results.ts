@@ -9,12 +9,14 @@ import { uptimePercent } from "../../model/uptime.ts";
 import { StoreError } from "../../store/errors.ts";
 import { rowOfLatest } from "../../store/recent/latest.ts";
 import type { Beats, KnownMonitor } from "../../store/recent/recent-results.ts";
-import type { MonitorWithLive } from "../../store/sql/monitors/port.ts";
+import type { MonitorResults, StoredResult } from "../../store/results/result-store.ts";
+import type { CheckedMonitor } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { refusal, resultsAway } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS } from "../http.ts";
 import { listed } from "../listed.ts";
 import { idsParameter, limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
+import { resultBytes } from "../result-bytes.ts";
 import { resultJson } from "../results-json.ts";
 import { type ProjectCall, pathId, type Refusal, type ResponseHeader, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -46,25 +48,32 @@ const monitorQuery = {
   }),
 } as const;
 
-async function ofProject(api: Api, call: ProjectCall, onlyDown: boolean) {
+/** @param name of the member that has the rows */
+async function ofProject(api: Api, call: ProjectCall, name: "results" | "failures"): Promise<ApiResponse> {
+  const key = `${call.project.id} ${name} ${call.request.query}`;
+  const kept = api.projectPages.find(key, call.nowMs);
+  if (kept !== undefined) return { ...answered(api, kept.body), tag: kept.tag };
   const { period, limit, explain } = readQuery(projectQuery, call.request.query);
   const { nowMs } = call;
   const projectId = call.project.id;
+  const generation = api.authCache.generation();
   const names = await api.projectNames.of(projectId);
-  const rows = await reading(api, () =>
-    api.results.ofProject({
-      ...{ projectId, period, onlyDown, limit, nowMs, details: explain },
-      isShown: (monitorId) => names.has(monitorId),
-      more: () => moreOf(api, projectId, nowMs - PERIOD_MS[period], limit),
-    }),
-  );
-  const shown: string[] = [];
-  for (const row of rows) {
-    const name = names.get(row.monitorId);
-    // Deleted since the names were read.
-    if (name !== undefined) shown.push(resultJson(row, name));
-  }
-  return { list: `[${shown.join(",")}]`, total: shown.length, period };
+  const asked = api.results.ofProject({
+    ...{ projectId, period, onlyDown: name === "failures", limit, nowMs, details: explain },
+    isShown: (monitorId) => names.has(monitorId),
+    more: () => moreOf(api, projectId, nowMs - PERIOD_MS[period], limit),
+  });
+  const textOf = (rows: readonly StoredResult[]): string => {
+    // Some are of monitors that were deleted since the names were read.
+    const shown = rows.flatMap((row) => {
+      const monitor = names.get(row.monitorId);
+      return monitor === undefined ? [] : [resultJson(row, monitor)];
+    });
+    return `{"${name}":[${shown.join(",")}],"period":"${period}","total":${shown.length}}`;
+  };
+  if (asked instanceof Promise) return answered(api, textOf(await reading(api, () => asked)));
+  const { body, tag } = api.projectPages.keep(key, { generation, nowMs }, textOf(asked));
+  return { ...answered(api, body), tag };
 }
 
 /** What only a read of the store needs. */
@@ -76,43 +85,39 @@ async function moreOf({ controlPlane: { monitors } }: Api, projectId: number, fr
   return { deleted, latest: latest.flatMap((check) => rowOfLatest(check) ?? []) };
 }
 
-async function all(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const { list, period, total } = await ofProject(api, call, false);
-  return answered(api, `{"results":${list},"period":"${period}","total":${total}}`);
+function all(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  return ofProject(api, call, "results");
 }
 
-async function failures(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const { list, period, total } = await ofProject(api, call, true);
-  return answered(api, `{"failures":${list},"period":"${period}","total":${total}}`);
+function failures(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  return ofProject(api, call, "failures");
 }
 
 async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const id = pathId(call, "server", "invalidServerId");
-  const found = await api.controlPlane.monitors.find(call.project.id, id);
+  const [found] = await api.controlPlane.monitors.findChecked(call.project.id, [id]);
   if (found === undefined) throw refusal("serverNotFound");
   const { period, limit, offset, status, explain } = readQuery(monitorQuery, call.request.query);
   const { nowMs } = call;
   const fromMs = nowMs - PERIOD_MS[period];
-  const monitor = knownMonitor(found);
-  const { rows, total, inPeriod, healthy } = await reading(api, () =>
-    api.results.ofMonitor({ monitor, period, status, limit, offset, nowMs, details: explain }),
-  );
-  const name = JSON.stringify(found.monitor.name);
-  const uptime =
-    inPeriod === 0
-      ? null
-      : uptimePercent(await api.controlPlane.incidents.downtime(found.monitor, fromMs), { fromMs, toMs: nowMs });
-  const rate = inPeriod === 0 ? null : Math.round((healthy / inPeriod) * 100);
-  const list = rows.map((row) => resultJson(row, name)).join(",");
-  return answered(
-    api,
-    `{"server_id":"${formatId("server", id)}","server_name":${name},"results":[${list}],"period":"${period}","total":${total},"success_rate":${rate},"uptime_percent":${uptime}}`,
-  );
+  const past = await api.controlPlane.incidents.downtime(found, fromMs);
+  const query = { monitor: knownMonitor(found), period, status, limit, offset, nowMs, details: explain };
+  const name = JSON.stringify(found.name);
+  const head = `{"server_id":"${formatId("server", id)}","server_name":${name},"results":[`;
+  const tail = ({ total, inPeriod, healthy }: Omit<MonitorResults, "rows">): string => {
+    const uptime = inPeriod === 0 ? null : uptimePercent(past, { fromMs, toMs: nowMs });
+    const rate = inPeriod === 0 ? null : Math.round((healthy / inPeriod) * 100);
+    return `],"period":"${period}","total":${total},"success_rate":${rate},"uptime_percent":${uptime}}`;
+  };
+  const page = api.results.placesOfMonitor(query);
+  if (page !== undefined)
+    return answered(api, resultBytes(head, { ...page, monitorId: id, nameJson: name }, tail(page)));
+  const read = await reading(api, () => api.results.ofMonitor(query));
+  return answered(api, head + read.rows.map((row) => resultJson(row, name)).join(",") + tail(read));
 }
 
-function knownMonitor({ monitor, live }: MonitorWithLive): KnownMonitor {
-  const latest = rowOfLatest({ ...live, kind: monitor.kind });
-  return { id: monitor.id, projectId: monitor.projectId, seq: live.seq, latest };
+function knownMonitor({ id, projectId, seq, latest }: CheckedMonitor): KnownMonitor {
+  return { id, projectId, seq, latest: rowOfLatest(latest) };
 }
 
 /** Most monitors of one answer. */
@@ -127,7 +132,7 @@ const recentQuery = {
 async function recent(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { ids: wanted, limit } = readQuery(recentQuery, call.request.query);
   const ids = wanted ?? [];
-  const found = await api.controlPlane.monitors.findAll(call.project.id, ids);
+  const found = await api.controlPlane.monitors.findChecked(call.project.id, ids);
   const monitors = found.map(knownMonitor);
   const beats = await reading(api, () => api.results.beats(monitors, limit, call.nowMs));
   const servers = ids.flatMap((id) => {
@@ -156,7 +161,7 @@ async function reading<T>(api: Api, read: () => MaybePromise<T>): Promise<T> {
 }
 
 /** The body keeps the contract's shape; that results are late is said in a header. */
-function answered(api: Api, body: string): ApiResponse {
+function answered(api: Api, body: ApiResponse["body"]): ApiResponse {
   const condition = api.storeCondition();
   const headers = condition === null ? JSON_HEADERS : [...JSON_HEADERS, "X-Results-Delayed", headerText(condition)];
   return { status: 200, headers, body };

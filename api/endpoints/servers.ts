@@ -7,7 +7,12 @@ import type { Selector } from "../../model/selector.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
-import { type MonitorChange, type MonitorWithLive, TokenTakenError } from "../../store/sql/monitors/port.ts";
+import {
+  type MonitorChange,
+  type MonitorFilter,
+  type MonitorWithLive,
+  TokenTakenError,
+} from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
@@ -21,6 +26,7 @@ import { isUptimeKind, knownFieldsOf } from "../monitors/fields.ts";
 import { findMonitor } from "../monitors/find.ts";
 import { importsOf } from "../monitors/imported.ts";
 import { refuseResume } from "../monitors/lifecycle.ts";
+import type { WordedRow, WordRows } from "../monitors/list-pages.ts";
 import { refuseBesideOlder } from "../monitors/older-schedulers.ts";
 import { createRefusals, updateRefusals } from "../monitors/refusals.ts";
 import { refuseHiddenIn } from "../monitors/secrets.ts";
@@ -94,13 +100,18 @@ const listQuery = {
 
 const historyQuery = { limit: limitParameter(500), offset: offsetParameter } as const;
 
-async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
+function list(api: Api, call: ProjectCall): MaybePromise<ApiResponse> {
+  const key = `${call.project.id} ${canEdit(call.role)} ${call.request.query}`;
+  return api.listPages.find(key, call.nowMs) ?? makeList(api, call, key);
+}
+
+function makeList(api: Api, call: ProjectCall, key: string): Promise<ApiResponse> {
   const query = readQuery(listQuery, call.request.query);
   const name = [query.name, query.search, query.q].map((text) => text.trim()).find((text) => text !== "") ?? null;
   if (name !== null && [...name].length > MAX_NAME_FILTER) {
     throw badRequest(`name must be at most ${MAX_NAME_FILTER} characters.`);
   }
-  const { rows, total } = await api.controlPlane.monitors.list(call.project.id, {
+  const filter: MonitorFilter = {
     family: query.family,
     activeOnly: query.active_only,
     status: query.status,
@@ -111,17 +122,26 @@ async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
     order: query.order,
     limit: query.limit,
     offset: query.offset,
-  });
-  const imports = await importsOf(api.controlPlane, rows);
+  };
   const isEditor = canEdit(call.role);
-  const servers = rows.map((row) => {
+  const shown = `${isEditor ? "all" : "some"}${query.explain ? ", explained" : ""}`;
+  const wanted = { key, projectId: call.project.id, filter, shown, nowMs: call.nowMs };
+  const words: WordRows = (rows) => wordRows(api, rows, { isEditor, isExplained: query.explain, nowMs: call.nowMs });
+  return api.listPages.make(wanted, words);
+}
+
+async function wordRows(
+  api: Api,
+  rows: readonly MonitorWithLive[],
+  { isEditor, isExplained, nowMs }: { isEditor: boolean; isExplained: boolean; nowMs: number },
+): Promise<readonly WordedRow[]> {
+  const imports = await importsOf(api.controlPlane, rows);
+  return rows.map((row) => {
     const url = shownUrl(api, row.monitor, isEditor);
-    const view = viewMonitor(row, call.nowMs, { url, imported: imports.get(row.monitor.id) });
-    if (query.explain) view.lateness_ms = row.live.latenessMs;
-    return view;
+    const view = viewMonitor(row, nowMs, { url, imported: imports.get(row.monitor.id) });
+    if (isExplained) view.lateness_ms = row.live.latenessMs;
+    return { text: JSON.stringify(view), holdsSecrets: isEditor && !isShownToAll(row.monitor) };
   });
-  const holdsSecrets = isEditor && !rows.every(({ monitor }) => isShownToAll(monitor));
-  return holdsSecrets ? { ...ok({ servers, total }), holdsSecrets } : ok({ servers, total });
 }
 
 function selectOf(query: QueryOf<typeof listQuery>): { readonly select?: Selector } {

@@ -20,7 +20,7 @@ import { WindowCounts } from "./counts.ts";
 import { withLatest } from "./latest.ts";
 import type { MonitorRows, WindowQuery } from "./monitor-rows.ts";
 import type { RecentRows } from "./recent-rows.ts";
-import type { KeptRow } from "./row-columns.ts";
+import type { KeptRow, RowColumns } from "./row-columns.ts";
 import { countOf, type RowRing, type StatusCounts } from "./row-ring.ts";
 
 /** A monitor as the caller knows it, by its live state. */
@@ -49,6 +49,12 @@ export interface OfProject {
   readonly isShown: (monitorId: number) => boolean;
   /** What only a read of the store needs: monitors that were deleted since, and the latest rows of all others. */
   readonly more: () => Promise<{ readonly deleted: readonly number[]; readonly latest: readonly StoredResult[] }>;
+}
+
+/** A page that is all in memory: its rows by their places there, newest first. They hold until something is awaited. */
+export interface MonitorPlaces extends Omit<MonitorResults, "rows"> {
+  readonly columns: RowColumns;
+  readonly places: readonly number[];
 }
 
 /** The newest results of a monitor as columns, oldest first. */
@@ -83,6 +89,17 @@ export class RecentResults {
     return this.#inMemory(query) ?? this.#readThenAnswer(query);
   }
 
+  /** The same rows where they are in memory: thousands of such pages are asked for in a second, and rows as objects cost more than their words. */
+  placesOfMonitor(query: OfMonitor): MonitorPlaces | undefined {
+    if (query.details) return undefined;
+    const rows = this.#current(query.monitor, query.nowMs);
+    if (rows === undefined) return undefined;
+    const counts = this.#countsIn(rows, query);
+    const places = counts === undefined ? undefined : rows.page(query);
+    if (counts === undefined || places === undefined) return undefined;
+    return { columns: rows.ring.columns, places, ...totalsOf(counts, query.status) };
+  }
+
   /** Of a project, the same. @throws StoreError */
   ofProject(query: OfProject): MaybePromise<readonly StoredResult[]> {
     const inMemory = query.details ? undefined : this.#projectInMemory(query);
@@ -108,11 +125,10 @@ export class RecentResults {
   }
 
   #inMemory(query: OfMonitor): MonitorResults | undefined {
-    const rows = this.#current(query.monitor, query.nowMs);
-    if (rows === undefined) return undefined;
-    const counts = this.#countsIn(rows, query);
-    const places = counts === undefined ? undefined : rows.page(query);
-    return counts === undefined || places === undefined ? undefined : resultsOf(rows, places, counts, query);
+    const page = this.placesOfMonitor(query);
+    if (page === undefined) return undefined;
+    const { columns, places, ...totals } = page;
+    return { rows: places.map((place) => columns.read(place, query.monitor.id)), ...totals };
   }
 
   async #readThenAnswer(query: OfMonitor): Promise<MonitorResults> {
@@ -257,18 +273,6 @@ export class RecentResults {
     const all = [...inMemory, ...latest.filter(({ id }) => !known.has(id))];
     return withLatest(stored, all.filter(isWanted), limit).rows;
   }
-}
-
-function resultsOf(
-  rows: MonitorRows,
-  places: readonly number[],
-  counts: StatusCounts,
-  { status }: OfMonitor,
-): MonitorResults {
-  return {
-    rows: places.map((place) => rows.ring.columns.read(place, rows.monitorId)),
-    ...totalsOf(counts, status),
-  };
 }
 
 function totalsOf(counts: StatusCounts, status: RowStatus | null): Omit<MonitorResults, "rows"> {

@@ -74,6 +74,29 @@ export class RowColumns {
     return high === 0 ? String(low) : String(high) + String(low + LOW_FACTOR).slice(1);
   }
 
+  /** An id in two numbers: its last six digits, and those before. */
+  idHighOf(at: number): number {
+    return this.#idHigh[at] ?? 0;
+  }
+
+  idLowOf(at: number): number {
+    return this.#idLow[at] ?? 0;
+  }
+
+  /** Rows with the same number have the same kind. */
+  kindNumberOf(at: number): number {
+    return this.#kind[at] ?? 0;
+  }
+
+  kindOf(at: number): string {
+    return this.#kinds.nameOf(this.#kind[at] ?? 0) ?? "";
+  }
+
+  /** Whether the row has a message. */
+  hasText(at: number): boolean {
+    return this.#text[at] !== NO_TEXT;
+  }
+
   statusOf(at: number): RowStatus {
     return ROW_STATUSES[this.status[at] ?? 0] ?? "unknown";
   }
@@ -92,7 +115,7 @@ export class RowColumns {
     return {
       id: this.idOf(at),
       monitorId,
-      kind: this.#kinds.nameOf(this.#kind[at] ?? 0) ?? "",
+      kind: this.kindOf(at),
       status: this.statusOf(at),
       latencyMs: this.latencyOf(at),
       connectMs: shortest(this.#connectMs[at]),

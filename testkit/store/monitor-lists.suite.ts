@@ -53,6 +53,9 @@ export function listTests(currentGround: () => Ground): void {
       ] as const) {
         expect((await page(limit, offset)).total).toBe(7);
       }
+      const all = (await page(100, 0)).rows.map((row) => row.monitor.id);
+      expect(await plane.monitors.ids(projectId, { ...EVERYTHING, limit: 2, offset: 3 })).toEqual(all);
+      expect(await plane.monitors.ids(projectId, { ...EVERYTHING, protocol: "ping" })).toEqual([]);
     });
 
     it("filters by family, kind, activity, and status over live and paused", async () => {

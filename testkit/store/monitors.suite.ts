@@ -124,6 +124,15 @@ export function monitorTests(currentGround: () => Ground): void {
       expect(found.find(({ monitor }) => monitor.id === second)).toEqual(await plane.monitors.find(projectId, second));
       expect(await plane.monitors.findAll(projectId + 1, [old])).toEqual([]);
       expect(await plane.monitors.findAll(projectId, [])).toEqual([]);
+      const checked = await plane.monitors.findChecked(projectId, [gone, second, 999_999]);
+      const whole = await plane.monitors.find(projectId, second);
+      expect(checked.map(({ id, name, createdAtMs, seq }) => [id, name, createdAtMs, seq])).toEqual([
+        [second, whole?.monitor.name, whole?.monitor.createdAtMs, whole?.live.seq],
+      ]);
+      const [lastCheck] = await plane.monitors.latestChecks(projectId, NOW_MS, 1);
+      expect(checked[0]?.latest).toEqual(lastCheck);
+      expect(await plane.monitors.findChecked(projectId + 1, [old])).toEqual([]);
+      expect(await plane.monitors.findChecked(projectId, [])).toEqual([]);
       const [{ kind, ...check } = { kind: "" }] = await plane.monitors.latestChecks(projectId, NOW_MS, 1);
       expect(kind).toBe((await plane.monitors.recall(second))?.monitor.kind);
       expect((await plane.monitors.recall(second))?.live).toMatchObject(check);

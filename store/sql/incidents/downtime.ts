@@ -1,7 +1,7 @@
 /** When a monitor was down, degraded, paused and in maintenance, from incidents, history and windows. */
 import type { Past } from "../../../model/days.ts";
 import type { Downtime } from "../../../model/uptime.ts";
-import type { Session } from "../db/database.ts";
+import { type Session, statement } from "../db/database.ts";
 
 /** Most incidents, changes of pause and windows that one answer reads, newest first. Of a monitor with more only the time that they cover is known. */
 const MAX_READ = 2_000;
@@ -11,8 +11,33 @@ interface MonitorAge {
   readonly createdAtMs: number;
 }
 
+/** Prepared, as the next: both are asked with every list of a monitor's results. */
+const DOWN = statement(
+  "downtime",
+  `select i.started_at_ms, i.ended_at_ms, e.at_ms as raised_at_ms from incidents i
+   left join incident_events e on e.incident_id = i.id and e.type = 'level_changed'
+   where i.monitor_id = ? and i.level = 'down' and (i.ended_at_ms is null or i.ended_at_ms > ?)
+   order by i.started_at_ms desc limit ${MAX_READ}`,
+);
+const TURNS = statement(
+  "pause_turns",
+  `select type, at_ms from history where monitor_id = ? and type in ('paused', 'resumed')
+   order by at_ms desc, id desc limit ${MAX_READ}`,
+);
+
+interface DownColumns {
+  readonly started_at_ms: number;
+  readonly ended_at_ms: number | null;
+  readonly raised_at_ms: number | null;
+}
+
+interface TurnColumns {
+  readonly type: "paused" | "resumed";
+  readonly at_ms: number;
+}
+
 export async function readDowntime(session: Session, monitor: MonitorAge, sinceMs: number): Promise<Downtime> {
-  const incidents = await incidentsSince(session, monitor.id, sinceMs).where("i.level", "=", "down").execute();
+  const incidents = await session.query<DownColumns>(DOWN, monitor.id, sinceMs);
   const turns = await readTurns(session, monitor.id);
   return {
     down: incidents.map((row) => ({ fromMs: row.raised_at_ms ?? row.started_at_ms, toMs: row.ended_at_ms })),
@@ -65,17 +90,9 @@ function incidentsSince({ kysely }: Session, monitorId: number, sinceMs: number)
   );
 }
 
-async function readTurns({ kysely }: Session, monitorId: number): Promise<Past["turns"]> {
-  const rows = await kysely
-    .selectFrom("history")
-    .select(["type", "at_ms"])
-    .where("monitor_id", "=", monitorId)
-    .where("type", "in", ["paused", "resumed"])
-    .orderBy("at_ms", "desc")
-    .orderBy("id", "desc")
-    .limit(MAX_READ)
-    .execute();
-  return rows.map(({ type, at_ms }) => ({ type: type === "paused" ? "paused" : "resumed", atMs: at_ms }));
+async function readTurns(session: Session, monitorId: number): Promise<Past["turns"]> {
+  const rows = await session.query<TurnColumns>(TURNS, monitorId);
+  return rows.map(({ type, at_ms }) => ({ type, atMs: at_ms }));
 }
 
 function knownFrom({ createdAtMs }: MonitorAge, ...oldestRead: readonly (number | undefined)[]): number {

@@ -6,14 +6,23 @@ import { toProject } from "../accounts/projects.ts";
 import { isInShards } from "../coordination/shard-filter.ts";
 import type { ShardFilter } from "../coordination/shards-port.ts";
 import { contains } from "../db/conditions.ts";
-import { type Database, type Session, statement } from "../db/database.ts";
+import { type Database, type Session, type Statement, statement } from "../db/database.ts";
 import { readGeneration } from "../db/generation.ts";
 import type { Dialect } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
 import { caseKey, searchable } from "../schema/text.ts";
 import { sealedConfigs } from "./imports.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "./port.ts";
-import { LIVE_COLUMNS, MONITOR_COLUMNS, type MonitorWithLiveRow, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
+import {
+  CHECKED_COLUMNS,
+  type CheckedRow,
+  LIVE_COLUMNS,
+  MONITOR_COLUMNS,
+  type MonitorWithLiveRow,
+  SEALED_COLUMN,
+  toChecked,
+  toMonitorWithLive,
+} from "./rows.ts";
 import { isSelected } from "./selecting.ts";
 import { slotsUsed } from "./slots.ts";
 import { createMonitorWrites } from "./writes.ts";
@@ -23,6 +32,19 @@ const FIND = statement(
   `select ${[...MONITOR_COLUMNS, ...LIVE_COLUMNS].join(", ")} from monitors m join live l on l.monitor_id = m.id
    where m.id = ? and m.project_id = ? and m.deleted_at_ms is null`,
 );
+
+/** Ids come as one JSON value, so that the statement is one however many there are. By their ids, not by the index of the project (`+`). */
+function byIds(name: string, columns: readonly string[]): Statement {
+  const select = `select ${columns.join(", ")} from monitors m join live l on l.monitor_id = m.id where m.deleted_at_ms is null`;
+  return {
+    name: `sonde_${name}`,
+    sqlite: `${select} and +m.project_id = ? and m.id in (select value from json_each(?))`,
+    postgres: `${select} and m.project_id = $1 and m.id in (select value::bigint from json_array_elements_text($2::json))`,
+  };
+}
+
+const FIND_ALL = byIds("find_monitors", [...MONITOR_COLUMNS, ...LIVE_COLUMNS]);
+const FIND_CHECKED = byIds("find_checked", CHECKED_COLUMNS);
 
 /** Of the subscription that a monitor follows. */
 const WORKERS = "(select s.max_workers from subscriptions s where s.id = m.subscription_id)";
@@ -47,7 +69,17 @@ export function createMonitors(database: Database): Monitors {
       const row = (await read.query<MonitorWithLiveRow>(FIND, id, projectId))[0];
       return row && toMonitorWithLive(row);
     },
-    findAll: (projectId, ids) => findAll(read, projectId, ids),
+    async findAll(projectId, ids) {
+      if (ids.length === 0) return [];
+      const rows = await read.query<MonitorWithLiveRow>(FIND_ALL, projectId, JSON.stringify(ids));
+      return rows.map(toMonitorWithLive);
+    },
+    async findChecked(projectId, ids) {
+      if (ids.length === 0) return [];
+      const rows = await read.query<CheckedRow>(FIND_CHECKED, projectId, JSON.stringify(ids));
+      return rows.map(toChecked);
+    },
+    ids: (projectId, filter) => inNameOrder(read, projectId, filter),
     list: (projectId, filter) => list(read, projectId, filter),
     search: (projectIds, text, id, limit, offset) => search(read, projectIds, text, id, limit, offset),
     async hostExpiry(projectId, host) {
@@ -95,14 +127,14 @@ export function createMonitors(database: Database): Monitors {
   };
 }
 
-async function findAll(session: Session, projectId: number, ids: readonly number[]) {
-  if (ids.length === 0) return [];
-  const rows = await monitorsWithLive(session)
-    .select([...MONITOR_COLUMNS, ...LIVE_COLUMNS])
-    .where("m.project_id", "=", projectId)
-    .where("m.id", "in", ids)
+/** Of all pages, where neither the order nor the filter asks for what checks move. */
+async function inNameOrder(session: Session, projectId: number, filter: MonitorFilter): Promise<readonly number[]> {
+  const rows = await filtered(monitorsWithoutLive(session), session.dialect, projectId, filter)
+    .select("m.id")
+    .orderBy("m.name_key")
+    .orderBy("m.id")
     .execute();
-  return rows.map(toMonitorWithLive);
+  return rows.map(({ id }) => id);
 }
 
 function latestChecks(session: Session, projectId: number, sinceMs: number, limit: number) {

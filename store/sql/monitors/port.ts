@@ -20,6 +20,17 @@ export type LatestCheck = Pick<
   "monitorId" | "lastRowId" | "lastRowStatus" | "lastCheckedAtMs" | "latencyMs" | "connectMs" | "errorMessage"
 > & { readonly kind: Kind };
 
+/** What lists of results need of a monitor. */
+export interface CheckedMonitor {
+  readonly id: number;
+  readonly projectId: number;
+  readonly name: string;
+  readonly createdAtMs: number;
+  /** Rows so far. */
+  readonly seq: number;
+  readonly latest: LatestCheck;
+}
+
 /** What series of a monitor are made of. */
 export interface MonitorFigures {
   readonly id: number;
@@ -112,6 +123,13 @@ export interface Monitors {
   find(projectId: number, id: number): Promise<MonitorWithLive | undefined>;
   /** Those of them that are not deleted and in that project, in no order. */
   findAll(projectId: number, ids: readonly number[]): Promise<readonly MonitorWithLive[]>;
+  /** The same, of what lists of results need. */
+  findChecked(projectId: number, ids: readonly number[]): Promise<readonly CheckedMonitor[]>;
+  /**
+   * All that list() would find, page after page: the same until the generation changes. Only by name, and for a filter that asks for no status but
+   * `paused`, because checks move the others.
+   */
+  ids(projectId: number, filter: MonitorFilter): Promise<readonly number[]>;
   /** Sorted by name without case, then id. `total` counts before paging. */
   list(
     projectId: number,

@@ -5,7 +5,7 @@ import type { Engines } from "../../../model/subscription.ts";
 import { bulkUpdate } from "../db/bulk.ts";
 import { decoder, encoder, insertColumns, recordColumns, valuesOf } from "../schema/column.ts";
 import { LIVE, MONITORS, type Row } from "../schema/tables.ts";
-import type { MonitorWithLive } from "./port.ts";
+import type { CheckedMonitor, MonitorWithLive } from "./port.ts";
 
 /** Read of a monitor; what the store keeps besides is not. */
 export const MONITOR_COLUMNS = [
@@ -33,12 +33,39 @@ export type MonitorWithLiveRow = MonitorRow &
     readonly subscription_engine?: Engines | null;
   };
 
+/** What lists of results need of a monitor: an eighth of its row. */
+export const CHECKED_COLUMNS = [
+  ...(["m.id", "m.project_id", "m.name", "m.kind", "m.created_at_ms", "l.seq", "l.last_row_id"] as const),
+  ...(["l.last_row_status", "l.last_checked_at_ms", "l.latency_ms", "l.connect_ms", "l.error_message"] as const),
+] as const;
+export type CheckedRow = Pick<MonitorRow & LiveRow, BareName<(typeof CHECKED_COLUMNS)[number]>>;
+
 const decodeMonitor = decoder(MONITORS, { maintenance: null as Monitor["maintenance"] });
 const decodeLive = decoder(LIVE, { certificate: null as LiveState["certificate"] });
 const encodeMonitor = encoder<Omit<Monitor, "id">, typeof MONITORS.columns>(MONITORS);
 
 export function toMonitorWithLive(row: MonitorWithLiveRow): MonitorWithLive {
   return { monitor: toMonitor(row), live: toLive(row) };
+}
+
+export function toChecked(row: CheckedRow): CheckedMonitor {
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    name: row.name,
+    createdAtMs: row.created_at_ms,
+    seq: row.seq,
+    latest: {
+      monitorId: row.id,
+      kind: row.kind,
+      lastRowId: row.last_row_id,
+      lastRowStatus: row.last_row_status,
+      lastCheckedAtMs: row.last_checked_at_ms,
+      latencyMs: row.latency_ms,
+      connectMs: row.connect_ms,
+      errorMessage: row.error_message,
+    },
+  };
 }
 
 type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
