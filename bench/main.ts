@@ -13,6 +13,7 @@ import { type PeersOptions, runPeers } from "./peers/peers.ts";
 import { type ReadsBenchOptions, runReads } from "./reads/reads.ts";
 import { type MoveBenchOptions, runMove } from "./roles/move.ts";
 import { type RolesBenchOptions, runRoles } from "./roles/roles.ts";
+import { runStorm, type StormBenchOptions } from "./storm/storm.ts";
 import type { TunnelBenchOptions } from "./tunnels/frame.ts";
 import { runTunnels, TUNNEL_BENCHES } from "./tunnels/index.ts";
 import { runColdStart } from "./uptime/cold-start.ts";
@@ -146,6 +147,17 @@ program
       { profile, ...words }: Omit<ReadsBenchOptions, "only" | "profileDir"> & { profile?: string },
     ) => runReads({ ...words, only, profileDir: profile ?? null }).then(() => undefined),
   );
+
+program
+  .command("storm")
+  .description(
+    "everything that is watched goes down at once: when it is told, in how many messages, and whether checks are later",
+  )
+  .option("--monitors <n>", "http monitors", Number, 10_000)
+  .option("--interval <s>", "seconds between two checks of one", Number, 5)
+  .option("--seconds <s>", "length of each of the three stretches", Number, 90)
+  .option("--warm-up <s>", "before them", Number, 20)
+  .action((options: StormBenchOptions) => runStorm(options));
 
 program
   .command("tunnels")

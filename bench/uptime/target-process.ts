@@ -7,6 +7,8 @@ export interface TargetProcess {
   readonly port: number;
   /** Four numbers an answer: monitor, received and answered (Unix ms), status. */
   log(): Promise<Float64Array>;
+  /** From now on so many answers of a thousand are 500. */
+  fail(perMille: number): void;
   close(): void;
 }
 
@@ -26,7 +28,8 @@ export function startTarget(failingPerMille: number, slowPerMille: number): Prom
     child.once("error", reject);
     child.once("message", (message: FromTarget) => {
       if (message.type !== "listening") return reject(new Error("the target speaks out of turn"));
-      resolve({ port: message.port, log, close: () => tell({ type: "close" }) });
+      const fail = (perMille: number): void => tell({ type: "fail", perMille });
+      resolve({ port: message.port, log, fail, close: () => tell({ type: "close" }) });
     });
   });
 }

@@ -13,7 +13,11 @@ export type LogEntry = readonly [monitor: number, receivedAtMs: number, answered
 export type FromTarget =
   | { readonly type: "listening"; readonly port: number }
   | { readonly type: "log"; readonly entries: Float64Array };
-export type ToTarget = { readonly type: "log" } | { readonly type: "close" };
+export type ToTarget =
+  | { readonly type: "log" }
+  /** From now on so many answers of a thousand are 500. */
+  | { readonly type: "fail"; readonly perMille: number }
+  | { readonly type: "close" };
 
 const FIELDS = 4;
 const OK = Buffer.from(
@@ -24,7 +28,7 @@ const FAILED = Buffer.from("HTTP/1.1 500 Internal Server Error\r\nContent-Length
 const SLOW_FROM_MS = 5;
 const SLOW_SPAN_MS = 45;
 
-const failingPerMille = Number(process.argv[2] ?? 10);
+let failingPerMille = Number(process.argv[2] ?? 10);
 const slowPerMille = Number(process.argv[3] ?? 20);
 let log = new Float64Array(FIELDS * 1_000_000);
 let length = 0;
@@ -86,7 +90,8 @@ function tell(message: FromTarget): void {
 }
 
 process.on("message", (message: ToTarget) => {
-  if (message.type === "log") tell({ type: "log", entries: log.slice(0, length) });
+  if (message.type === "fail") failingPerMille = message.perMille;
+  else if (message.type === "log") tell({ type: "log", entries: log.slice(0, length) });
   else process.exit(0);
 });
 process.on("disconnect", () => process.exit(0));

@@ -1,11 +1,14 @@
 /**
  * An upgrade as growing.md says it: two APIs behind one address, two schedulers and two checkers are stopped (SIGTERM) and started again one
- * after the other, while clients ask and monitors are due. No request fails, and every due time has its one result or was counted.
+ * after the other, while clients ask, monitors are due and some of them go down and come back. No request fails, every due time has its one
+ * result or was counted, and each turn is told once.
  */
 import { Agent, request } from "node:http";
 import { connect, createServer, type Server } from "node:net";
 import { afterAll, expect, it } from "vitest";
+import { openReceiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { freePort } from "../../testkit/free-port.ts";
 import { createMonitors, reckon } from "../faults/reckoning.ts";
 import { trueRows } from "../faults/truth.ts";
@@ -21,6 +24,8 @@ const SIZE = { monitors: MONITORS, intervalS: INTERVAL_S, timeoutS: 10 };
 const SHARDS = 16;
 const WITHIN_MS = 60_000;
 const CLIENTS = 3;
+/** Monitors that go down and come back meanwhile; fewer than are told of in one message. */
+const FAILING = 6;
 
 const shared = await startShared();
 afterAll(async () => {
@@ -37,6 +42,12 @@ withServer("a rolling restart", shared, ({ stores }) => {
     const plane = await openControlPlane({ url: at.databaseUrl }, { role: "api" });
     const site = await startWebsite();
     const given = { projectId: 1, organizationId: 1 };
+    const told = await startTelling(
+      plane,
+      given,
+      apis.map(({ port }) => port),
+      key,
+    );
     const monitors = await createMonitors(plane, given, SIZE, (index) => `${site.url}${index}`);
     const schedulers = [await schedulerOf(whole), await schedulerOf(whole)];
     const checkers = [await checkerOf(whole), await checkerOf(whole)];
@@ -54,11 +65,16 @@ withServer("a rolling restart", shared, ({ stores }) => {
     const before = await skippedOf();
     const fromMs = Date.now();
     // Roles of different kinds at once: neither knows of the other.
+    told.site.answer(500);
     for (const [which, api] of apis.entries()) await Promise.all([api.restart(), checkers[which]?.restart()]);
     for (const scheduler of schedulers) {
+      await told.untilAll("is down");
+      await told.acknowledgeFirst();
+      told.site.answer(200);
       await scheduler.restart();
       await evenly();
     }
+    await told.untilAll("works again");
     const last = site.requests();
     await eventually(async () => (site.requests() > last + 2 * MONITORS ? true : undefined), WITHIN_MS);
     const untilMs = Date.now() - 2 * INTERVAL_S * 1_000;
@@ -75,15 +91,83 @@ withServer("a rolling restart", shared, ({ stores }) => {
     expect([all > 100, failures]).toEqual([true, []]);
     expect(reckoning.doubled).toBe(0);
     expect(reckoning.missing).toBeLessThanOrEqual(skipped);
-    expect(rows.filter(({ status }) => status !== "healthy")).toEqual([]);
+    const others = rows.filter(({ monitor_id: id }) => !told.ids.includes(Number(id)));
+    expect(others.filter(({ status }) => status !== "healthy")).toEqual([]);
+    expect(told.titles().toSorted()).toEqual(told.expected().toSorted());
     await plane.close();
     await site.close();
+    await told.close();
 
     async function skippedOf(): Promise<number> {
       return (await plane.shards.view()).shards.reduce((sum, shard) => sum + shard.skipped, 0);
     }
   });
 });
+
+/** What a channel hears of monitors that fail, each of which is told of on its own. */
+async function startTelling(
+  plane: ControlPlane,
+  owner: { readonly projectId: number; readonly organizationId: number },
+  ports: readonly number[],
+  key: string,
+) {
+  const receiver = await openReceiver((_received, response) => void response.end('{"id":"x"}'));
+  const site = await startWebsite();
+  const settings = { server: new URL(receiver.url).origin, topic: "sonde", priority: 3, priority_down: 5 };
+  const channel = { projectId: owner.projectId, kind: "ntfy", name: "Phone", settings, secretNames: [], sealed: null };
+  await plane.channels.create({ ...channel, active: true, nowMs: Date.now() }, 1);
+  const size = { ...SIZE, monitors: FAILING };
+  const ids = [...(await createMonitors(plane, owner, size, (index) => `${site.url}${index}`)).keys()];
+  const ask = async (port: number | undefined, method: string, path: string, body?: object): Promise<unknown> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
+      method,
+      headers: { "x-api-key": key, "x-project-id": "prj_1", "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    expect([path, answer.status]).toEqual([path, 200]);
+    return answer.json();
+  };
+  // Written at one API, read at the other.
+  const rules = [{ name: "Each alone", group_by: "monitor", wait_s: 0, interval_s: 1 }];
+  expect(await ask(ports[0], "PUT", "/alert-rules", { version: 0, rules })).toEqual(
+    await ask(ports[1], "GET", "/alert-rules"),
+  );
+  const titles = (): readonly string[] =>
+    receiver.received.map(
+      ({ body }) => /^monitor \d (?:is down|is acknowledged|works again)/.exec(titleOf(body))?.[0] ?? body,
+    );
+  let isAcknowledged = false;
+  return {
+    site,
+    ids,
+    titles,
+    expected: () => [
+      "monitor 0 is acknowledged",
+      ...ids.flatMap((_, index) => [`monitor ${index} is down`, `monitor ${index} works again`]),
+    ],
+    untilAll: (words: string) =>
+      eventually(
+        async () => (titles().filter((title) => title.endsWith(words)).length >= FAILING ? true : undefined),
+        WITHIN_MS,
+      ),
+    /** At the API at which the rules were not written. */
+    async acknowledgeFirst() {
+      if (isAcknowledged) return;
+      isAcknowledged = true;
+      const [incident] = await plane.incidents.list(owner.projectId, { monitorId: ids[0] ?? 0, limit: 1 });
+      await ask(ports[1], "POST", `/incidents/inc_${incident?.id}/acknowledge`, {});
+      await eventually(async () => (titles().includes("monitor 0 is acknowledged") ? true : undefined), WITHIN_MS);
+    },
+    async close() {
+      await receiver.close();
+      await site.close();
+    },
+  };
+}
+
+function titleOf(body: string): string {
+  return String((JSON.parse(body) as { readonly title?: unknown }).title);
+}
 
 interface Restartable {
   /** SIGTERM, its end, and it runs again. */
