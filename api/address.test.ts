@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { clientAddressOf, networkOf, plainAddress } from "./address.ts";
 import type { ApiRequest } from "./http.ts";
 
@@ -58,7 +59,7 @@ describe("addresses", () => {
     expect(networkOf("2001:db8::9")).toBe("2001:db8:0:0::/64");
     expect(networkOf("::1")).toBe("0:0:0:0::/64");
     expect(networkOf("fe80::1%eth0")).toBe("fe80:0:0:0::/64");
-    fc.assert(
+    assertProperty(
       fc.property(fc.ipV6(), fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }), (address, host) => {
         const plain = plainAddress(address);
         const network = networkOf(plain);
@@ -75,7 +76,7 @@ describe("addresses", () => {
 
   it("never break, whatever is forwarded", () => {
     const behind = clientAddressOf(["0.0.0.0/0"]);
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.oneof(
           fc.string(),

@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { Head, MAX_HEADERS } from "./head.ts";
 
 function read(lines: readonly (readonly [string, string])[]): Head {
@@ -72,7 +73,7 @@ describe("the head of a request", () => {
     fc.oneof(fc.constantFrom("chunked", "5", "0", "a"), fc.string({ unit: "binary" })),
   );
 
-  test.prop([fc.array(line, { maxLength: 12 })])("that is taken is framed in one way and names one caller", (lines) => {
+  property([fc.array(line, { maxLength: 12 })])("that is taken is framed in one way and names one caller", (lines) => {
     const head = read(lines);
     if (head.refusal("GET") !== null) return;
     const of = (name: string): string[] => lines.filter(([named]) => named === name).map(([, value]) => value);
@@ -85,7 +86,7 @@ describe("the head of a request", () => {
     expect(head.hasBody).toBe(lengths.length + codings.length > 0);
   });
 
-  test.prop([fc.array(line, { maxLength: 12 }), fc.string()])("repeats nothing of it in a refusal", (lines, secret) => {
+  property([fc.array(line, { maxLength: 12 }), fc.string()])("repeats nothing of it in a refusal", (lines, secret) => {
     const head = read([...lines, ["x-api-key", `\u0000${secret}`]]);
     expect(head.refusal("GET")?.body).toMatch(/^\{"error":true,"code":4\d\d,"message":"[A-Z][a-z ]+"\}$/);
   });

@@ -1,5 +1,6 @@
-import { fc, it } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { MAX_DISCARDED_BYTES } from "./http.ts";
 import { requestOf } from "./request.ts";
 import { MAX_HEAD_BYTES, parseRequestHead, RequestReader } from "./request-reader.ts";
@@ -77,7 +78,7 @@ function piecesOf(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 const latin = (of: string): Buffer => Buffer.from(of, "latin1");
 
 describe("requests of a connection", () => {
-  it.prop([
+  property([
     fc.array(sent, { minLength: 1, maxLength: 4 }),
     fc.array(fc.nat(30), { maxLength: 4 }),
     fc.array(fc.nat(), { maxLength: 20 }),
@@ -96,7 +97,7 @@ describe("requests of a connection", () => {
     expect(readAll(piecesOf(bytes, cuts))).toEqual({ seen: wanted, end: "idle" });
   });
 
-  it.prop([
+  property([
     fc.string({ unit: fc.constantFrom(..."\r\n\t :;,/0159aGETHPX.1\u0000\u00e9"), maxLength: 300 }),
     fc.array(fc.nat(), { maxLength: 8 }),
   ])("are read of any bytes alike, in one piece or in many, and nothing is thrown", (tail, cuts) => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { decide, type GroupMember, type GroupState, isFolded, type Say } from "./alerting.ts";
 import { type AlertRule, DEFAULT_RULE } from "./alerting-rule.ts";
 import type { QuietHours } from "./quiet-hours.ts";
@@ -294,7 +295,7 @@ describe("whatever happens when", () => {
   }
 
   it("never tells of a beginning twice, and never keeps silent about what still holds", () => {
-    fc.assert(
+    assertProperty(
       fc.property(rules, quiets, events, (settings, quiet, list) => {
         const { group, lives } = run(rule(settings), quiet, list);
         const opened = group.said.filter(({ say }) => say.reason === "opened" || say.reason === "digest");
@@ -313,7 +314,7 @@ describe("whatever happens when", () => {
   });
 
   it("never tells of what was over before it was due, and says each end once", () => {
-    fc.assert(
+    assertProperty(
       fc.property(rules, events, (settings, list) => {
         const { group, lives } = run(rule(settings), null, list);
         const mentioned = new Set(group.said.flatMap(({ say }) => say.subjects));
@@ -338,7 +339,7 @@ describe("whatever happens when", () => {
       }),
       { maxLength: 20 },
     );
-    fc.assert(
+    assertProperty(
       fc.property(rules, timed, (settings, list) => {
         const group = new Watched(rule(settings));
         const open: string[] = [];

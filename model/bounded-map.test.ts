@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
 const step = fc.oneof(
@@ -7,7 +8,7 @@ const step = fc.oneof(
   fc.record({ act: fc.constant("set" as const), key: fc.nat(9), value: fc.nat() }),
 );
 
-test.prop([fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 60 })], { numRuns: 2_000 })(
+property([fc.integer({ min: 1, max: 6 }), fc.array(step, { maxLength: 60 })], { numRuns: 2_000 })(
   "agrees with a list whose last entry is the newest",
   (limit, steps) => {
     const map = new BoundedMap<number, number>(limit);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { DAY_MS, daysOf, type Past, uptimeOf } from "./days.ts";
 
 const HOUR_MS = 3_600_000;
@@ -61,7 +62,7 @@ describe("daysOf", () => {
         hours.filter((_, index) => index % 2 === 1).map((to, index) => [hours[2 * index] ?? to, to] as const),
       );
     const pasts = fc.record({ incidents: spans, pauses: spans, maintenance: spans, known: hour });
-    fc.assert(
+    assertProperty(
       fc.property(pasts, ({ incidents, pauses, maintenance, known }) => {
         const past: Past = {
           incidents: incidents.map(([from, to]) => ({

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { createResultIds, formatId, formatResultId, ID_PREFIXES, type IdKind, parseId } from "./ids.ts";
 
 const KINDS = Object.keys(ID_PREFIXES) as IdKind[];
@@ -46,7 +47,7 @@ describe("parseId", () => {
 
   it("reads what formatId writes", () => {
     const kind = fc.constantFrom("server", "project", "incident", "event", "history" as const);
-    fc.assert(
+    assertProperty(
       fc.property(kind, fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }), (kind, id) => {
         if (parseId(kind, formatId(kind, id)) !== id || parseId(kind, String(id)) !== id) throw new Error(`${id}`);
       }),
@@ -56,7 +57,7 @@ describe("parseId", () => {
 
   it("gives a positive safe integer or nothing, and agrees with an obvious reading", () => {
     const text = fc.oneof(fc.string(), fc.stringMatching(/^(srv_|prj_|inc_|sub_|)[-+ 0-9.ex]{0,20}$/));
-    fc.assert(
+    assertProperty(
       fc.property(fc.constantFrom(...KINDS), text, (kind, text) => {
         const bare = text.startsWith(ID_PREFIXES[kind]) ? text.slice(ID_PREFIXES[kind].length) : text;
         const digits = bare.length > 0 && bare.length <= 16 && [...bare].every((c) => c >= "0" && c <= "9");
@@ -97,7 +98,7 @@ describe("createResultIds", () => {
 
   it("is strictly increasing, as number and as text, whatever the clock does", () => {
     const clock = fc.array(fc.integer({ min: -5_000, max: 5_000 }), { minLength: 100, maxLength: 1_000 });
-    fc.assert(
+    assertProperty(
       fc.property(fc.integer({ min: 0, max: 99 }), clock, (shard, steps) => {
         const next = createResultIds(shard);
         let nowMs = 1_763_700_000_000;

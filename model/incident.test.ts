@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { type IncidentChange, incidentStep, type OpenIncident, severityOf } from "./incident.ts";
 import { applyCheck, type JudgedMonitor, newLiveState } from "./live.ts";
 import type { LiveState } from "./status.ts";
@@ -233,7 +234,7 @@ describe("incidentStep, whatever comes", () => {
 
   it("keeps at most one open, at the level that the status asks for", () => {
     let steps = 0;
-    fc.assert(
+    assertProperty(
       fc.property(monitors, fc.array(told, { maxLength: 60, size: "max" }), (monitor, checks) => {
         const story = new Story(monitor);
         let failures = 0;

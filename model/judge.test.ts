@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { judgeLocation, newLocationState } from "./judge.ts";
 import type { Kind } from "./kind.ts";
 import type { LocationState } from "./status.ts";
@@ -200,7 +201,7 @@ describe("judgeLocation, whatever comes", () => {
 
   it("agrees with what can be said of the whole story at once", () => {
     let steps = 0;
-    fc.assert(
+    assertProperty(
       fc.property(story, fc.integer({ min: 1, max: 10 }), (checks, maxRetries) => {
         let state = newLocationState();
         const counted: Verdict[] = [];

@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { INCIDENT_TURNS, readLiveMessage, writeLiveMessage } from "./live-message.ts";
 
 const id = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
@@ -14,11 +15,11 @@ const check = fc.record({
 const turn = fc.record({ monitorId: id, incidentId: fc.option(id), what: fc.constantFrom(...INCIDENT_TURNS) });
 
 describe("live messages", () => {
-  test.prop([fc.array(check), fc.array(turn)])("are read as they were written", (checks, turns) => {
+  property([fc.array(check), fc.array(turn)])("are read as they were written", (checks, turns) => {
     expect(readLiveMessage(writeLiveMessage({ checks, turns }))).toEqual({ checks, turns });
   });
 
-  test.prop([fc.oneof(fc.json(), fc.string())])("of any text are a message or nothing", (text) => {
+  property([fc.oneof(fc.json(), fc.string())])("of any text are a message or nothing", (text) => {
     const read = readLiveMessage(text);
     expect(read === undefined || Array.isArray(read.checks)).toBe(true);
   });

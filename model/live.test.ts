@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { applyCheck, type JudgedMonitor, type JudgedOutcome, newLiveState, withAvailability } from "./live.ts";
 import { mergeLocations } from "./merge.ts";
 import { enabledLocations } from "./monitor.ts";
@@ -199,7 +200,7 @@ describe("applyCheck, whatever comes", () => {
       locations: fc.subarray(["de", "nl", "us"], { minLength: 1 }),
       disabledLocations: fc.subarray(["nl"]),
     });
-    fc.assert(
+    assertProperty(
       fc.property(monitors, story, (monitor, checks) => {
         const tell = (): { live: LiveState; rows: unknown[] } => {
           let live = newLiveState(1);

@@ -1,5 +1,6 @@
-import { fc, it } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { isDay, readSchedule, writeSchedule } from "./maintenance-schedule.ts";
 
 describe("readSchedule", () => {
@@ -33,7 +34,7 @@ describe("readSchedule", () => {
     });
   });
 
-  it.prop([fc.oneof(fc.jsonValue(), fc.record({ type: fc.constantFrom("once", "weekly", "cron"), ...ANY() }))], {
+  property([fc.oneof(fc.jsonValue(), fc.record({ type: fc.constantFrom("once", "weekly", "cron"), ...ANY() }))], {
     numRuns: 200,
   })("ends in a schedule that is read again as it was written, or in a fault", (value) => {
     const read = readSchedule(value);

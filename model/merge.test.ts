@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { newLocationState } from "./judge.ts";
 import { mergeLocations } from "./merge.ts";
 import { type LiveStatus, type LocationState, REGIONAL_STATUSES, type RegionalStatus } from "./status.ts";
@@ -77,7 +78,7 @@ describe("several locations: 6.2 and 18.7.2", () => {
   );
 
   it("depends on which verdicts there are, not on their order or number", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(state, { minLength: 2, maxLength: 6 }), fc.nat(5), (parts, turn) => {
         const states = parts.map((part) => location(...part));
         const status = mergeLocations(states);

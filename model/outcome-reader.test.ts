@@ -1,5 +1,6 @@
-import { fc, it as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { readOutcome, sound } from "./outcome-reader.ts";
 import { Refused } from "./plain-values.ts";
 import { type CheckOutcome, PHASES } from "./result.ts";
@@ -109,7 +110,7 @@ describe("readOutcome", () => {
     expect(Object.is(readOutcome(over({ latencyMs: -0 })).latencyMs, 0)).toBe(true);
   });
 
-  property.prop([fc.jsonValue({ maxDepth: 4 })])("never throws anything but a refusal", (value) => {
+  property([fc.jsonValue({ maxDepth: 4 })])("never throws anything but a refusal", (value) => {
     for (const name of Object.keys(WHOLE)) {
       try {
         readOutcome(over({ [name]: value }));
@@ -150,7 +151,7 @@ describe("sound", () => {
     expect(sound(WHOLE)).toEqual(WHOLE);
   });
 
-  property.prop([typed])("gives what every door takes, whatever a target made our threads say", (outcome) => {
+  property([typed])("gives what every door takes, whatever a target made our threads say", (outcome) => {
     const once = sound(outcome);
     expect(readOutcome(sent(once))).toEqual(once);
     expect(sound(once)).toEqual(once);

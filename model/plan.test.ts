@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { overridePlans, PLAN_NAMES, PLANS, standardPlans } from "./plan.ts";
 
 describe("standardPlans", () => {
@@ -93,7 +94,7 @@ describe("overridePlans", () => {
       fc.jsonValue(),
     );
     const keys = Object.keys(PLANS.free).sort().join();
-    fc.assert(
+    assertProperty(
       fc.property(file, (overrides) => {
         try {
           const table = overridePlans(overrides);

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { cpuMsOf } from "./proc-stat.ts";
 
 describe("a thread's processor time", () => {
@@ -18,7 +19,7 @@ describe("a thread's processor time", () => {
     expect(read()).toBeGreaterThan(before);
   });
 
-  test.prop([fc.string({ unit: "binary", maxLength: 300 })])("is a number or null, whatever the text", (text) => {
+  property([fc.string({ unit: "binary", maxLength: 300 })])("is a number or null, whatever the text", (text) => {
     const cpuMs = cpuMsOf(text);
     expect(cpuMs === null || Number.isFinite(cpuMs)).toBe(true);
   });

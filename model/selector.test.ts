@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { MOST_SELECTED, readSelector, type Selected, selectableKinds, writeSelector } from "./selector.ts";
 
 const words = { kinds: selectableKinds(["http", "ping"]) };
@@ -83,12 +84,12 @@ describe("readSelector", () => {
     )
     .filter((one) => Object.keys(one).length > 0);
 
-  test.prop([selected, fc.option(selected, { nil: undefined })])("reads what writeSelector wrote", (one, not) => {
+  property([selected, fc.option(selected, { nil: undefined })])("reads what writeSelector wrote", (one, not) => {
     const selector = not === undefined ? one : { ...one, not };
     expect(read(JSON.parse(JSON.stringify(writeSelector(selector))))).toEqual({ selector });
   });
 
-  test.prop([fc.jsonValue()])("answers any JSON with a selector or a fault", (value) => {
+  property([fc.jsonValue()])("answers any JSON with a selector or a fault", (value) => {
     const answer = read(value);
     expect("selector" in answer || answer.fault.length < 300).toBe(true);
   });

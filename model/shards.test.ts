@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { decideShards, fairShare, type Presence, PresenceWatch, type ShardClaim, shardOf } from "./shards.ts";
 
 describe("shardOf", () => {
   it("spreads any run of ids evenly, and every shard exists", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.integer({ min: 1, max: 2 ** 37 }), fc.integer({ min: 1, max: 32 }), (first, count) => {
         const sizes = new Array<number>(count).fill(0);
         for (let id = first; id < first + 100 * count; id += 1) {
@@ -71,7 +72,7 @@ describe("decideShards", () => {
   );
 
   it("settles with every shard held and no scheduler above its share, after any that came, died or acted on an old view", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.integer({ min: 1, max: 20 }), fc.array(step, { maxLength: 80 }), (count, steps) => {
         const world = new World(count);
         const looks = new Map<string, ReturnType<World["see"]>>();

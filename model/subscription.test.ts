@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { defaultSyncIntervalS, normalUrl } from "./subscription.ts";
 
 describe("normalUrl", () => {
@@ -24,7 +25,7 @@ describe("normalUrl", () => {
       fc.webUrl({ withFragments: true, withQueryParameters: true }),
       fc.string().map((rest) => `http://${rest}`),
     );
-    fc.assert(
+    assertProperty(
       fc.property(text, (url) => {
         const normal = normalUrl(url);
         if (normal !== undefined) expect(normalUrl(normal)).toBe(normal);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { daysUntil, formatIso, formatUtc, parseTime } from "./time.ts";
 
 const AT_MS = Date.UTC(2026, 10, 21, 6, 10, 5, 42);
@@ -49,7 +50,7 @@ describe("times", () => {
 
   it("reads back what it writes", () => {
     const atMs = fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 });
-    fc.assert(
+    assertProperty(
       fc.property(atMs, (atMs) => {
         if (parseTime(formatIso(atMs)) !== atMs) throw new Error(formatIso(atMs));
         if (parseTime(formatUtc(atMs)) !== Math.floor(atMs / 1_000) * 1_000) throw new Error(formatUtc(atMs));
@@ -64,7 +65,7 @@ describe("times", () => {
       fc.integer({ min: 0, max: 99 }),
       fc.integer({ min: 0, max: 99 }),
     );
-    fc.assert(
+    assertProperty(
       fc.property(parts, ([year, month, day]) => {
         const two = (n: number): string => String(n).padStart(2, "0");
         const text = `${String(year).padStart(4, "0")}-${two(month)}-${two(day)}`;

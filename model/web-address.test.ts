@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import {
   displayAddress,
   displayLocation,
@@ -41,7 +42,7 @@ const text = address.map(textOf);
 
 describe("addresses that are shown", () => {
   it("hide login, query and fragment from viewers, and login and fragment from editors", () => {
-    fc.assert(
+    assertProperty(
       fc.property(address, (parts) => {
         const whole = textOf(parts);
         expect(displayAddress(whole)).not.toContain(MARK);
@@ -59,7 +60,7 @@ describe("addresses that are shown", () => {
   });
 
   it("are addresses of the same place, and are shown as they are once more", () => {
-    fc.assert(
+    assertProperty(
       fc.property(text, (whole) => {
         const shown = displayAddress(whole);
         const [one, other] = [new URL(whole), new URL(shown)];
@@ -95,7 +96,7 @@ describe("addresses that are shown", () => {
   });
 
   it("of any text show nothing after where a secret may begin", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.string({ unit: "binary" }), (any) => {
         expect(() => [
           displayAddress(any),
@@ -118,7 +119,7 @@ describe("addresses that are sent back", () => {
   const SAME = fc.tuple(address, fc.boolean());
 
   it("mean the stored one, for editors and for viewers", () => {
-    fc.assert(
+    assertProperty(
       fc.property(SAME, ([parts, isEditor]) => {
         const stored = withoutFragment(textOf(parts));
         const sent = isEditor ? editorAddress(stored) : displayAddress(stored);
@@ -130,7 +131,7 @@ describe("addresses that are sent back", () => {
   });
 
   it("never take a secret to another origin", () => {
-    fc.assert(
+    assertProperty(
       fc.property(text, text, (stored, other) => {
         for (const sent of [displayAddress(other), editorAddress(other)]) {
           const restored = restoreAddress(sent, stored);

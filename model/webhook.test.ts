@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../testkit/property.ts";
 import { EVENT_TYPES } from "./event.ts";
 import {
   type AttemptFacts,
@@ -34,7 +35,7 @@ describe("judgeAttempt", () => {
   });
 
   it("keeps every rule for whatever comes", () => {
-    fc.assert(
+    assertProperty(
       fc.property(facts, (attempt) => {
         const judged = judgeAttempt(attempt);
         const isGood = isDelivered(attempt.statusCode);

@@ -1,6 +1,6 @@
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../testkit/property.ts";
 import { parsePingOutput } from "./ping-output.ts";
 
 const IPUTILS = `PING 127.0.0.1 (127.0.0.1) 56(84) bytes of data.
@@ -62,7 +62,7 @@ const hostile = fc.oneof(
 );
 
 describe("any text", () => {
-  property.prop([fc.array(hostile, { maxLength: 4 })], { numRuns: 100_000 })("gives finite numbers", (lines) => {
+  property([fc.array(hostile, { maxLength: 4 })], { numRuns: 100_000 })("gives finite numbers", (lines) => {
     const { transmitted, roundTripsMs } = parsePingOutput(lines.join("\n"));
     expect(transmitted === null || Number.isSafeInteger(transmitted)).toBe(true);
     expect(roundTripsMs.length).toBeLessThanOrEqual(lines.join("\n").split("\n").length);

@@ -5,6 +5,7 @@ import type { UptimeKind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { PLANS } from "../../model/plan.ts";
 import { must, mustEqual } from "../../testkit/must.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { readObject } from "../body.ts";
 import { ApiError } from "../errors.ts";
 import type { ApiRequest } from "../http.ts";
@@ -94,7 +95,7 @@ function refusalOf(attempt: () => void): ApiError | null {
 
 describe("bodies of monitors", () => {
   it.each(UPTIME_KINDS)("of kind %s end in a draft or in a refusal that is the caller's fault", (kind) => {
-    fc.assert(
+    assertProperty(
       fc.property(mutation, (changes) => {
         const refused = refusalOf(() => {
           const draft = draftOfNew(kind, bodyOf(kind, changes));
@@ -115,7 +116,7 @@ describe("bodies of monitors", () => {
   });
 
   it.each(TUNNELS)("of tunnels end in a draft or in a refusal that is the caller's fault: %j", (good) => {
-    fc.assert(
+    assertProperty(
       fc.property(mutation, mutation, (made, changed) => {
         const body = { ...bodyOf("ping", []), type: "vpn", host: undefined, ...good, ...Object.fromEntries(made) };
         let status = 200;
@@ -147,7 +148,7 @@ describe("request bodies", () => {
         .string({ unit: fc.constantFrom("{", "}", "[", "]", '"', "\\", ":", ",", "a", "1", "u", "d", "8", "0") })
         .map((text) => new TextEncoder().encode(text)),
     );
-    fc.assert(
+    assertProperty(
       fc.property(bytes, (body) => {
         const refused = refusalOf(() => {
           const object = readObject({ body } as unknown as ApiRequest);

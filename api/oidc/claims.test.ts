@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { readAccount } from "./claims.ts";
 
 const ISSUER = "https://login.test-site.org";
@@ -38,7 +39,7 @@ describe("what a provider says of a person", () => {
     expect(readAccount(ISSUER, { sub }, "email")).toBeUndefined();
   });
 
-  test.prop([
+  property([
     fc.record({ sub: fc.anything(), email: fc.anything(), email_verified: fc.anything(), name: fc.anything() }),
   ])("is an account of bounded texts, or none", (claims) => {
     const account = readAccount(ISSUER, claims, "email");

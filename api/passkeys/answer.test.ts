@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { readAssertion, readAttestation, readChallenge } from "./answer.ts";
 import { relyingPartyOf } from "./relying-party.ts";
 
@@ -19,7 +20,7 @@ describe("answers of browsers", () => {
       expect(readChallenge(clientData(of))).toBeUndefined();
   });
 
-  test.prop([fc.anything(), fc.string()])("are read or refused, whatever was sent", (sent, text) => {
+  property([fc.anything(), fc.string()])("are read or refused, whatever was sent", (sent, text) => {
     const response = { clientDataJSON: text, authenticatorData: text, signature: text, attestationObject: text };
     for (const one of [sent, { id: text, rawId: text, type: "public-key", response }]) {
       expect(readAssertion(one)?.id.length ?? 1).toBeLessThanOrEqual(1_400);

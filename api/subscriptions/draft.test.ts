@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { normalUrl } from "../../model/subscription.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { ApiError } from "../errors.ts";
 import { readDraft } from "./draft.ts";
 
@@ -35,7 +36,7 @@ const value = fc.oneof(
 );
 
 it("a body of any kind is a draft or a refusal that is the caller's fault", () => {
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(fc.tuple(fc.constantFrom(...FIELDS), value), { maxLength: 6 }), (fields) => {
       try {
         const draft = readDraft(Object.fromEntries(fields));

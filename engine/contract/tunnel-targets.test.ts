@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { askable, textOf } from "../tunnels/inner-probe.ts";
 import {
   MOST_NAME_SERVERS,
@@ -41,7 +42,7 @@ describe("SONDE_TUNNEL_TARGETS", () => {
 
   it("takes or refuses any text", () => {
     const pieces = fc.constantFrom("icmp", "dns", "tcp", ":", "1.1.1.1", "[", "]", "fd00::1", "443", "%");
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 3 })), { maxLength: 6 }), (parts) => {
         try {
           const target = parseTunnelTarget(parts.join(""));

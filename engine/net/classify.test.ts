@@ -1,8 +1,8 @@
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PHASES } from "../../model/result.ts";
 import { VERDICTS } from "../../model/verdict.ts";
+import { property } from "../../testkit/property.ts";
 import { classify, classifyCode, isLocalRefusal, plainText } from "./classify.ts";
 import { CERTIFICATE_PROBLEMS } from "./classify-codes.ts";
 import { DeadlinePassed, faultOfAbort, NetworkFault } from "./fault.ts";
@@ -202,7 +202,7 @@ describe("faults and unknown things", () => {
     expect(classify({ code: "ECONNREFUSED" }, null).verdict).toBe("internal-error");
   });
 
-  property.prop(
+  property(
     [fc.anything({ maxDepth: 1, maxKeys: 3 }), fc.option(fc.constantFrom(...PHASES)), fc.string(), fc.string()],
     { ...BOUNDED, numRuns: 100_000 },
   )("any thrown thing gets a verdict of the list and a plain message", (thing, stage, code, message) => {
@@ -213,7 +213,7 @@ describe("faults and unknown things", () => {
     }
   });
 
-  property.prop([fc.string({ unit: "binary", maxLength: 1200 })], { ...BOUNDED, numRuns: 20_000 })(
+  property([fc.string({ unit: "binary", maxLength: 1200 })], { ...BOUNDED, numRuns: 20_000 })(
     "plain text stays plain",
     (text) => {
       const plain = plainText(text);

@@ -1,4 +1,4 @@
-import { fc } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, it } from "vitest";
 import { NetworkFault } from "./fault.ts";
 import { mostTelling } from "./fault-rank.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { VERDICTS } from "../../model/verdict.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { Fitness, STALL_MS, TICK_MS } from "./fitness.ts";
 
 function ticking(fitness: Fitness, fromMs: number, toMs: number, everyMs = TICK_MS): void {
@@ -80,7 +81,7 @@ describe("Fitness", () => {
 
   test("excuses agree with a plain count of stalled milliseconds", { timeout: 120_000 }, () => {
     const gap = fc.oneof(fc.integer({ min: 1, max: 120 }), fc.integer({ min: STALL_MS - 5, max: 6_000 }));
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.array(gap, { minLength: 1, maxLength: 40 }),
         fc.nat(20_000),

@@ -1,7 +1,8 @@
-import { fc, test } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
 import { type CheckOutcome, PHASES } from "../../model/result.ts";
 import { VERDICTS } from "../../model/verdict.ts";
+import { property } from "../../testkit/property.ts";
 import { packOutcomes, packRuns, unpackOutcomes, unpackRuns } from "./packed.ts";
 
 const whole = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -51,12 +52,12 @@ function sorted(outcomes: readonly CheckOutcome[]): string[] {
 }
 
 describe("packed messages", () => {
-  test.prop([fc.array(outcome, { maxLength: 20 })])("bring every outcome as it was, also across a port", (outcomes) => {
+  property([fc.array(outcome, { maxLength: 20 })])("bring every outcome as it was, also across a port", (outcomes) => {
     const packed = structuredClone(packOutcomes(outcomes));
     expect(sorted(unpackOutcomes(packed))).toEqual(sorted(outcomes));
   });
 
-  test.prop([fc.array(fc.record({ checkId: whole, specKey: whole, dueAtMs: whole, alone: fc.boolean() }))])(
+  property([fc.array(fc.record({ checkId: whole, specKey: whole, dueAtMs: whole, alone: fc.boolean() }))])(
     "bring every run, in order",
     (runs) => {
       expect(unpackRuns(structuredClone(packRuns(runs)))).toEqual(runs);

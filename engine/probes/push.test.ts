@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { push } from "./push.ts";
 
 function messageOf(fields: unknown): string | undefined {
@@ -25,7 +26,7 @@ describe("push settings", () => {
   );
 
   test("parsing is idempotent and never throws", { timeout: 120_000 }, () => {
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.oneof(fc.anything(), fc.record({ period: fc.integer(), grace: fc.option(fc.integer()) })),
         (fields) => {
@@ -35,7 +36,7 @@ describe("push settings", () => {
       ),
       { numRuns: 20_000 },
     );
-    fc.assert(
+    assertProperty(
       fc.property(fc.integer({ min: 60, max: 604_800 }), (period) => {
         const parsed = push.settings.parse({ period });
         expect(push.settings.parse(parsed)).toEqual(parsed);

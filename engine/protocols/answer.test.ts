@@ -1,12 +1,13 @@
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { AnswerFormatError, readLines } from "./answer.ts";
 
 const bytesOf = (text: string): Buffer => Buffer.from(text, "utf8");
 const text = fc.string({ unit: fc.constantFrom(..."abcOK 019-*+é["), maxLength: 40 });
 
 describe("lines", () => {
-  property.prop([fc.array(text, { minLength: 1, maxLength: 9 }), fc.boolean()])(
+  property([fc.array(text, { minLength: 1, maxLength: 9 }), fc.boolean()])(
     "end with LF or CRLF, and the last is for its reader to know",
     (lines, hasReturn) => {
       const sent = bytesOf(lines.map((line) => `${line}${hasReturn ? "\r" : ""}\n`).join(""));

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { type ParsedTunnel, TunnelConfigError, type TunnelFields, type TunnelParser } from "../contract/tunnel.ts";
 import { mutations } from "./mutations.suite.ts";
 
@@ -49,7 +50,7 @@ export function parserSuite(name: string, { parse, good, bad, identity, words }:
         const again = parse(parsed.fields);
         if (!isDeepStrictEqual(again, parsed)) expect(again).toStrictEqual(parsed);
       });
-      fc.assert(property, { numRuns: 100_000, interruptAfterTimeLimit: 30_000 });
+      assertProperty(property, { numRuns: 100_000, interruptAfterTimeLimit: 30_000 });
     }, 60_000);
   });
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { TunnelConfigError } from "../contract/tunnel.ts";
 import { parseEndpoint, parseHost, parsePort } from "./endpoint.ts";
 
@@ -19,7 +20,7 @@ it("of any text is a plain endpoint or a reason", () => {
     fc.string(),
     fc.string({ unit: fc.constantFrom("a", "1", ".", ":", "[", "]", "%", "-", "_", "é", "/") }),
   );
-  fc.assert(
+  assertProperty(
     fc.property(text, (written) => {
       try {
         const { host, port } = parseEndpoint(written, 1, "x");

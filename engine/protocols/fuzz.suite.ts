@@ -1,17 +1,13 @@
 /** Foreign bytes and texts by the hundred thousand: how every decoder is tried, in few seconds each. */
 import fc from "fast-check";
 import { it } from "vitest";
-import { withShortStacks } from "./mutations.suite.ts";
+import { type Arbitraries, assertProperty } from "../../testkit/property.ts";
 
 /** Inputs of one property, unless it makes several of each. */
 const INPUTS = 100_000;
 /** So many inputs or so long, whichever is less, on a machine that may be busy with other things, ms. */
 const MAX_MS = 30_000;
 const TIMEOUT_MS = 90_000;
-
-type Arbitraries<Inputs extends [unknown, ...unknown[]]> = {
-  [Index in keyof Inputs]: fc.Arbitrary<Inputs[Index]>;
-};
 
 /** @param check throws for what must not be; must() costs nothing where an expect() costs more than the decoder */
 export function fuzz<Inputs extends [unknown, ...unknown[]]>(
@@ -24,7 +20,7 @@ export function fuzz<Inputs extends [unknown, ...unknown[]]>(
     name,
     () => {
       const property = fc.property(...arbitraries, check);
-      withShortStacks(() => fc.assert(property, { numRuns, interruptAfterTimeLimit: MAX_MS }));
+      assertProperty(property, { numRuns, interruptAfterTimeLimit: MAX_MS });
     },
     TIMEOUT_MS,
   );

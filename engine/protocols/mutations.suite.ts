@@ -73,14 +73,3 @@ export function mutations(words: readonly string[], longest = 12): Mutations {
     },
   };
 }
-
-/** Tens of thousands of refusals are thrown and their stacks are not read: recording them costs more than the parsing. */
-export function withShortStacks(run: () => void): void {
-  const before = Error.stackTraceLimit;
-  Error.stackTraceLimit = 2;
-  try {
-    run();
-  } finally {
-    Error.stackTraceLimit = before;
-  }
-}

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { DeadlineLink, Deadlines } from "./deadlines.ts";
 
 class Entry extends DeadlineLink {
@@ -18,7 +19,7 @@ const step = fc.oneof(
 
 describe("Deadlines", () => {
   test("agree with a plain list", { timeout: 120_000 }, () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const deadlines = new Deadlines<Entry>();
         const plain = new Map<Entry, number>();

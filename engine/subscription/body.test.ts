@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { dump } from "js-yaml";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { cores } from "../cores/choice.ts";
 import { base64, UUID } from "../protocols/config.suite.ts";
 import { mutations } from "../protocols/mutations.suite.ts";
@@ -231,7 +232,7 @@ proxies:
     const lines = [...LINKS.values()].join("\n").slice(0, 3_000);
     const texts = [JSON.stringify(singbox), JSON.stringify(xray), dump({ proxies: singbox.outbounds }), lines];
     const { cuts, edit } = mutations(["{", "}", ",", "null", "1e9", "&a ", "*a", "!!js/x "], 20);
-    fc.assert(
+    assertProperty(
       fc.property(fc.constantFrom(...texts), cuts(4), (text, made) => {
         try {
           const entries = all(edit(text, made));

@@ -1,8 +1,8 @@
 import { networkInterfaces } from "node:os";
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must, mustEqual } from "../../testkit/must.ts";
+import { property } from "../../testkit/property.ts";
 import { formatIpv4, formatIpv6, type Ipv6Words, parseCidr, parseIpv4, parseIpv6 } from "../net/ip.ts";
 import { literalOf } from "../net/literal.ts";
 import { KIND_WORDS } from "../net/special-addresses.ts";
@@ -473,12 +473,12 @@ function wordsOf(address: bigint): Ipv6Words {
 }
 
 describe("against a slow obvious model", () => {
-  property.prop([ipv4Near], { ...BOUNDED, numRuns: 100_000 })("IPv4", (address) => {
+  property([ipv4Near], { ...BOUNDED, numRuns: 100_000 })("IPv4", (address) => {
     const text = formatIpv4(Number(address));
     mustEqual([bigOf(text), kindOf(text)], [address, modelIpv4(address)]);
   });
 
-  property.prop([ipv6Near], { ...BOUNDED, numRuns: 100_000 })("IPv6, in three spellings", (address) => {
+  property([ipv6Near], { ...BOUNDED, numRuns: 100_000 })("IPv6, in three spellings", (address) => {
     const expected = modelIpv6(address);
     const groups = Array.from({ length: 8 }, (_, index) =>
       ((address >> BigInt(112 - 16 * index)) & 0xffffn).toString(16),
@@ -490,7 +490,7 @@ describe("against a slow obvious model", () => {
     }
   });
 
-  property.prop([fc.bigInt(0n, 0xffff_ffffn), fc.integer({ min: 0, max: 32 }), fc.bigInt(0n, 0xffff_ffffn)], {
+  property([fc.bigInt(0n, 0xffff_ffffn), fc.integer({ min: 0, max: 32 }), fc.bigInt(0n, 0xffff_ffffn)], {
     ...BOUNDED,
     numRuns: 100_000,
   })("prefixes that the operator opens", (base, bits, address) => {
@@ -503,7 +503,7 @@ describe("against a slow obvious model", () => {
     mustEqual(kindOf(formatIpv4(Number(address)), 80, guard), isOpened ? "allowed" : model);
   });
 
-  property.prop(
+  property(
     [
       fc.oneof(
         fc.string({ maxLength: 40 }),
@@ -686,7 +686,7 @@ describe("ranges of ports", () => {
   const port = fc.integer({ min: 1, max: 40 });
   const range = fc.tuple(port, port).map(([one, other]) => [Math.min(one, other), Math.max(one, other)] as const);
   const address = fc.constantFrom("127.0.0.1", "127.0.0.2", "9.9.9.9", "::1", "::ffff:127.0.0.1");
-  property.prop([
+  property([
     fc.array(fc.tuple(fc.constantFrom("127.0.0.1", "127.0.0.0/8", "[::1]"), range), { maxLength: 3 }),
     fc.array(port, { maxLength: 3 }),
     address,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../testkit/must.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { fuzz } from "../protocols/fuzz.suite.ts";
 import { KeyExchangeWatch } from "./key-exchange.ts";
 
@@ -64,7 +65,7 @@ function heard(bytes: Buffer, pieceBytes: number): string | null {
 describe("a server's key exchange", () => {
   const sizes = fc.tuple(fc.integer({ min: 1, max: 16_384 }), fc.integer({ min: 1, max: 70_000 }));
   it.each([256, 384, 512])("passes with a prime of %i bytes, however it is cut", (bytes) => {
-    fc.assert(
+    assertProperty(
       fc.property(sizes, ([recordBytes, pieceBytes]) => {
         must(heard(stream([hello, certificates, group(bytes), done], recordBytes), pieceBytes) === null, "refused");
       }),
@@ -74,7 +75,7 @@ describe("a server's key exchange", () => {
   it.each([514, 767, 768, 800, 1_023, 1_024, 1_250, 2_048, 60_000])(
     "is refused with a prime of %i bytes, however it is cut",
     (bytes) => {
-      fc.assert(
+      assertProperty(
         fc.property(sizes, ([recordBytes, pieceBytes]) => {
           const words = heard(stream([hello, certificates, group(bytes), done], recordBytes), pieceBytes);
           must(words === "The server wants a Diffie-Hellman group of more than 4096 bits", String(words));

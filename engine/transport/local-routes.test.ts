@@ -1,6 +1,6 @@
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { type Cidr, formatIpv4, formatIpv6, type Ipv6Words, parseIpv4, parseIpv6 } from "../net/ip.ts";
 import { addressSet, setOf } from "./address-set.ts";
 import { localRoutes4, localRoutes6 } from "./local-routes.ts";
@@ -59,7 +59,7 @@ describe("local routes", () => {
     fc.constantFrom(...TRIE.split("\n"), ...ROUTES.split("\n")),
     fc.constantFrom("|-- 999.0.0.1", "/99 host LOCAL", "|-- ", "/", "/ LOCAL", "|-- 10.0.0.1"),
   );
-  property.prop([fc.array(line)])("any text gives prefixes or nothing", (lines) => {
+  property([fc.array(line)])("any text gives prefixes or nothing", (lines) => {
     const text = lines.join("\n");
     for (const { family, words, bits } of [...localRoutes4(text), ...localRoutes6(text)]) {
       expect(bits).toBeGreaterThan(0);
@@ -87,7 +87,7 @@ describe("a set of addresses", () => {
     const size = 2 ** (32 - bits);
     return { family: 4, words: [0x0a00_0000 + Math.floor(low / size) * size, 0, 0, 0], bits };
   });
-  property.prop([fc.array(cidr, { maxLength: 3 }), cidr])(
+  property([fc.array(cidr, { maxLength: 3 }), cidr])(
     "covers what one of its entries holds whole",
     (listeners, range) => {
       const made = setOf(listeners);

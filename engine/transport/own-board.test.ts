@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { OwnBoard } from "./own-board.ts";
 
 describe("the board of what is ours", () => {
@@ -58,7 +58,7 @@ describe("the board of what is ours", () => {
     expect((board.read()?.version ?? 1) % 2).toBe(0);
   });
 
-  property.prop([fc.array(fc.integer({ min: 1, max: 65_535 }), { maxLength: 5 }), fc.nat(65_535), fc.nat(65_535)])(
+  property([fc.array(fc.integer({ min: 1, max: 65_535 }), { maxLength: 5 }), fc.nat(65_535), fc.nat(65_535)])(
     "finds the first open port of a range",
     (ports, one, other) => {
       const board = new OwnBoard();

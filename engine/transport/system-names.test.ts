@@ -1,6 +1,6 @@
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { parseNameServer, ResolverEntryError } from "./name-servers.ts";
 import { parseHosts, parseResolvConf } from "./system-names.ts";
 
@@ -28,7 +28,7 @@ describe("this machine's files", () => {
     "..",
     "\t",
   ];
-  property.prop([fc.array(fc.constantFrom(...words), { maxLength: 14 })], { ...BOUNDED, numRuns: 100_000 })(
+  property([fc.array(fc.constantFrom(...words), { maxLength: 14 })], { ...BOUNDED, numRuns: 100_000 })(
     "no text crashes their parsers",
     (chosen) => {
       const text = chosen.join(" ");
@@ -38,7 +38,7 @@ describe("this machine's files", () => {
     },
   );
 
-  property.prop([fc.string({ maxLength: 30 })], { ...BOUNDED, numRuns: 30_000 })("nor does any other", (text) => {
+  property([fc.string({ maxLength: 30 })], { ...BOUNDED, numRuns: 30_000 })("nor does any other", (text) => {
     parseResolvConf(`nameserver ${text}\nsearch ${text}\noptions ${text}\n${text}`);
     parseHosts(`${text}\n9.9.9.9 ${text}`);
     try {

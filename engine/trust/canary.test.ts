@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import type { EngineOptions } from "../contract/options.ts";
 import { CanaryError, findCanaries, gatewaysOf, parseCanary, watchCanaries } from "./canary.ts";
 import type { CanaryReport } from "./network-fitness.ts";
@@ -54,7 +55,7 @@ describe("parseCanary", () => {
         .tuple(fc.constantFrom("icmp", "dns", "tcp"), fc.string({ unit: fc.constantFrom(..."0123456789abcdef:.[]%x") }))
         .map(([kind, rest]) => `${kind}:${rest}`),
     );
-    fc.assert(
+    assertProperty(
       fc.property(entry, (text) => {
         try {
           const { port } = parseCanary(text);
@@ -76,7 +77,7 @@ describe("gatewaysOf", () => {
   });
 
   test("takes any text", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.string(), (text) => Array.isArray(gatewaysOf(HEAD + text))),
       { numRuns: 20_000 },
     );

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { VERDICTS, type Verdict } from "../../model/verdict.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { groupOf, NetworkFitness } from "./network-fitness.ts";
 import { SuspectBuffer } from "./suspect-buffer.ts";
 
@@ -161,7 +162,7 @@ test("a pass and a verdict about us are never excused, whatever was noted", { ti
     wasHealthy: fc.boolean(),
     gapMs: fc.nat(3_000),
   });
-  fc.assert(
+  assertProperty(
     fc.property(fc.array(event, { maxLength: 60 }), (events) => {
       const network = new NetworkFitness();
       let nowMs = 0;

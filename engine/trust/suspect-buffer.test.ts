@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { HOLD_MS, SuspectBuffer } from "./suspect-buffer.ts";
 
 describe("SuspectBuffer", () => {
@@ -37,7 +38,7 @@ describe("SuspectBuffer", () => {
       gapMs: fc.nat(900),
       isCut: fc.boolean(),
     });
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(result, { maxLength: 60 }), (results) => {
         const buffer = new SuspectBuffer<number>();
         const applied: { index: number; atMs: number }[] = [];

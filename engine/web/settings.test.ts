@@ -1,5 +1,6 @@
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { http } from "../probes/http.ts";
 import { keyword } from "../probes/keyword.ts";
 
@@ -109,7 +110,7 @@ describe("settings of website checks", () => {
     },
     { requiredKeys: [] },
   );
-  property.prop([fc.oneof(body, fc.anything())], { numRuns: 100_000 })(
+  property([fc.oneof(body, fc.anything())], { numRuns: 100_000 })(
     "never throw, and parse twice to the same",
     (settings) => {
       for (const probe of [http, keyword]) {

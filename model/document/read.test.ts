@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BROKEN, HEAD as head } from "../../testkit/api/broken-documents.suite.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { type Document, MOST_DOCUMENT_BYTES } from "./document.ts";
 import { parseDuration, writeDuration } from "./durations.ts";
 import { documentJsonSchema } from "./json-schema.ts";
@@ -147,7 +148,7 @@ test("any text ends in a document or in faults", () => {
     fc.string({ unit: "binary", maxLength: 200 }),
     fc.array(part, { maxLength: 30 }).map((parts) => parts.join("")),
   );
-  fc.assert(
+  assertProperty(
     fc.property(texts, (text) => {
       const { document, faults } = read(text);
       expect(document === null).toBe(faults.length > 0);
@@ -174,7 +175,7 @@ test("a document that was written is read as the same", () => {
   );
   const escaped = (document: Document): Document =>
     JSON.parse(JSON.stringify(document).replaceAll("${", () => "$${")) as Document;
-  fc.assert(
+  assertProperty(
     fc.property(fc.dictionary(key, monitor, { maxKeys: 5 }), (monitors) => {
       fc.pre(Object.keys(monitors).length > 0);
       const document = { sonde: 1, monitors } as const satisfies Document;
@@ -191,5 +192,5 @@ test("durations", () => {
   expect(["", "5", "m", "5 m", "1.5h", "-1m", "9999999999s", "1m\n"].map(parseDuration)).toEqual(
     Array(8).fill(undefined),
   );
-  fc.assert(fc.property(fc.nat(10_000_000), (seconds) => parseDuration(writeDuration(seconds)) === seconds));
+  assertProperty(fc.property(fc.nat(10_000_000), (seconds) => parseDuration(writeDuration(seconds)) === seconds));
 });

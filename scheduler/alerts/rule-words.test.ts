@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { sampleMessage } from "./channels/sample.ts";
 import { faultOf, worded } from "./rule-words.ts";
 
@@ -31,7 +32,7 @@ describe("words of a rule", () => {
     expect(faultOf("{{ name }}")).toBeNull();
   });
 
-  test.prop([fc.string({ maxLength: 80 })], { numRuns: 50 })("make a line of whatever is written", (text) => {
+  property([fc.string({ maxLength: 80 })], { numRuns: 50 })("make a line of whatever is written", (text) => {
     const { message } = worded(MESSAGE, { title: text, summary: text });
     expect(message.title).not.toMatch(/[\p{Cc}\p{Cf}]/u);
     expect(message.title.length).toBeGreaterThan(0);

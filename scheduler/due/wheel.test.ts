@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { createWheel, type Wheel } from "./wheel.ts";
 
 const ORIGIN_MS = 1_763_700_000_000;
@@ -211,7 +212,7 @@ describe("wheel against a slow obvious model", () => {
       fc.integer({ min: 0, max: 4e12 }),
       fc.double({ min: 0, max: 4e12, noNaN: true }),
     );
-    fc.assert(
+    assertProperty(
       fc.property(originMs, fc.array(operation, { minLength: 50, maxLength: 400, size: "max" }), (originMs, steps) => {
         const wheel = createWheel(originMs);
         const model = new SlowWheel(originMs);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CheckOutcome, ConfigOutcome } from "../../model/result.ts";
 import { VERDICTS } from "../../model/verdict.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { liveOf, monitorOf, outcomeOf } from "../fixtures.suite.ts";
 import { MonitorStates } from "./states.ts";
 
@@ -104,7 +105,7 @@ describe("MonitorStates", () => {
         items.slice(at).map((item) => without(item.incidents)),
       );
     });
-    fc.assert(property, { numRuns: 5_000 });
+    assertProperty(property, { numRuns: 5_000 });
   });
 
   it("leaves status, streak and incidents alone inside a maintenance window, and writes unknown rows", () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../testkit/property.ts";
 import { nextDue, phaseOf } from "./phase.ts";
 
 const MONITORS = 5_000;
@@ -81,7 +82,7 @@ describe("phaseOf", () => {
 
   it("is a whole number within the interval, always the same", () => {
     const monitor = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
-    fc.assert(
+    assertProperty(
       fc.property(monitor, fc.string(), fc.integer({ min: 1, max: 604_800_000 }), (id, location, intervalMs) => {
         const phaseMs = phaseOf(id, location, intervalMs);
         if (!Number.isInteger(phaseMs) || phaseMs < 0 || phaseMs >= intervalMs) throw new Error(`${phaseMs}`);
@@ -106,7 +107,7 @@ describe("nextDue", () => {
 
   it("is the first time of the pattern that is later, whenever it is asked", () => {
     const interval = fc.integer({ min: 1, max: 604_800_000 });
-    fc.assert(
+    assertProperty(
       fc.property(fc.integer({ min: 0, max: 4e12 }), interval, fc.nat(604_800_000), (afterMs, intervalMs, phase) => {
         const phaseMs = phase % intervalMs;
         const dueMs = nextDue(afterMs, intervalMs, phaseMs);

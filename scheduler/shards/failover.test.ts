@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { beatMs, LEASE_MS } from "../../model/lease.ts";
 import { decideShards, PresenceWatch, SHARD_LEASE_MS } from "../../model/shards.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import type { Clocks } from "../clock.ts";
 import { Tenure } from "../tenure.ts";
 
@@ -108,7 +109,7 @@ function play({ phases, answersMs, pauseAtMs, pauseMs, beatMs: firstBeatMs }: Ca
 
 describe("failover of shards", () => {
   it("comes within 10 s of the last beat of a scheduler that is gone", () => {
-    fc.assert(
+    assertProperty(
       fc.property(cases, (situation) => {
         const { takenAtMs } = play({ ...situation, pauseMs: Number.POSITIVE_INFINITY });
         expect(takenAtMs).not.toBeNull();
@@ -119,7 +120,7 @@ describe("failover of shards", () => {
   });
 
   it("takes nothing from one that pauses for 3 s, whenever that is", () => {
-    fc.assert(
+    assertProperty(
       fc.property(cases, (situation) => {
         expect(play({ ...situation, pauseMs: 3_000 }).takenAtMs).toBeNull();
       }),
@@ -128,7 +129,7 @@ describe("failover of shards", () => {
   });
 
   it("leaves no moment at which both begin checks, however long the first one pauses", () => {
-    fc.assert(
+    assertProperty(
       fc.property(cases, fc.integer({ min: 3_000, max: 20_000 }), (situation, pauseMs) => {
         expect(play({ ...situation, pauseMs }).begunAfterwards).toBe(false);
       }),
@@ -137,7 +138,7 @@ describe("failover of shards", () => {
   });
 
   it("gives a scheduler of an older version the time that it was made for", () => {
-    fc.assert(
+    assertProperty(
       fc.property(cases, (situation) => {
         const old = { ...situation, beatMs: beatMs(LEASE_MS) };
         expect(play({ ...old, pauseMs: 15_000 }).takenAtMs).toBeNull();

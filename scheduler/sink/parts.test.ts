@@ -1,7 +1,8 @@
-import { fc, it as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StoreError } from "../../store/errors.ts";
 import { type ShardLease, ShardsLost } from "../../store/sql/coordination/shards-port.ts";
+import { property } from "../../testkit/property.ts";
 import { judgedOf, liveOf } from "../fixtures.suite.ts";
 import type { JudgedOutcome } from "./judged-outcome.ts";
 import { cutAround, type Part, writeInParts } from "./parts.ts";
@@ -127,36 +128,37 @@ describe("writeInParts", () => {
     expect(pauses.filter((isLong) => isLong)).toHaveLength(8);
   });
 
-  property.prop([
-    fc.nat({ max: 60 }),
-    fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 12 }),
-    fc.uniqueArray(fc.integer({ min: 0, max: 2 }), { maxLength: 2 }),
-    fc.uniqueArray(fc.integer({ min: 100, max: 103 })),
-  ])(
-    "each row is written once, in order, or set aside, or lost with its shard",
-    async (count, bad, taken, badMoved) => {
-      const world = scene(new Set(bad), new Set(taken), new Set(badMoved));
-      const whole = partOf(count + 1, 4);
-      await writeInParts(whole, world.writer);
-      const shardOf = (seq: number): number => seq % 3;
-      expect(world.rows).toEqual(whole.seqs.filter((seq) => !bad.includes(seq) && !taken.includes(shardOf(seq))));
-      const rowsAside = world.aside.filter((one) => one < 100);
-      // A row is found bad before its shard is found lost, or the other way round.
-      for (const seq of whole.seqs) {
-        const places = [world.rows, rowsAside, world.lost].filter((some) => some.includes(seq));
-        expect(places).toHaveLength(1);
-      }
-      expect(world.state.applied).toBe(count + 1);
-      if (!taken.includes(0)) {
-        expect([...world.moved, ...world.aside.filter((one) => one >= 100)].sort()).toEqual([100, 101, 102, 103]);
-      }
-      expect(world.state.drained).toBe(1);
-    },
-  );
+  it("each row is written once, in order, or set aside, or lost with its shard", async () => {
+    const written = fc.asyncProperty(
+      fc.nat({ max: 60 }),
+      fc.uniqueArray(fc.integer({ min: 1, max: 60 }), { maxLength: 12 }),
+      fc.uniqueArray(fc.integer({ min: 0, max: 2 }), { maxLength: 2 }),
+      fc.uniqueArray(fc.integer({ min: 100, max: 103 })),
+      async (count, bad, taken, badMoved) => {
+        const world = scene(new Set(bad), new Set(taken), new Set(badMoved));
+        const whole = partOf(count + 1, 4);
+        await writeInParts(whole, world.writer);
+        const shardOf = (seq: number): number => seq % 3;
+        expect(world.rows).toEqual(whole.seqs.filter((seq) => !bad.includes(seq) && !taken.includes(shardOf(seq))));
+        const rowsAside = world.aside.filter((one) => one < 100);
+        // A row is found bad before its shard is found lost, or the other way round.
+        for (const seq of whole.seqs) {
+          const places = [world.rows, rowsAside, world.lost].filter((some) => some.includes(seq));
+          expect(places).toHaveLength(1);
+        }
+        expect(world.state.applied).toBe(count + 1);
+        if (!taken.includes(0)) {
+          expect([...world.moved, ...world.aside.filter((one) => one >= 100)].sort()).toEqual([100, 101, 102, 103]);
+        }
+        expect(world.state.drained).toBe(1);
+      },
+    );
+    await fc.assert(written);
+  });
 });
 
 describe("a part cut around rows", () => {
-  property.prop([fc.integer({ min: 0, max: 12 }), fc.array(fc.integer({ min: 1, max: 12 })), fc.nat(2)])(
+  property([fc.integer({ min: 0, max: 12 }), fc.array(fc.integer({ min: 1, max: 12 })), fc.nat(2)])(
     "keeps every row once in its order; each of those rows is alone, and the rest goes with the last",
     (count, alone, moved) => {
       const part = partOf(count, moved);

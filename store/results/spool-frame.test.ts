@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must, mustEqual } from "../../testkit/must.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { decodeFrames, encodeFrame, isChange, keepRows, linesOf } from "./spool-frame.ts";
 
 /** Batches of lines as the sink writes them, with consecutive numbers from 1. */
@@ -40,7 +41,7 @@ describe("frames of a spool segment", () => {
   it("lose no whole batch and yield no broken line, wherever the file is cut and whatever follows", {
     timeout: 60_000,
   }, () => {
-    fc.assert(
+    assertProperty(
       fc.property(batches, fc.nat(), fc.uint8Array({ maxLength: 64 }), (list, cut, garbage) => {
         const { bytes, ends } = fileOf(list);
         const kept = cut % (bytes.length + 1);
@@ -55,7 +56,7 @@ describe("frames of a spool segment", () => {
   });
 
   it("behind damage the next whole batch is found; the damaged one is not believed", () => {
-    fc.assert(
+    assertProperty(
       fc.property(batches, fc.nat(), fc.integer({ min: 1, max: 255 }), (list, at, flip) => {
         const { bytes, ends } = fileOf(list);
         const position = at % bytes.length;

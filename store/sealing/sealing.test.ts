@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { mustEqual } from "../../testkit/must.ts";
+import { assertProperty } from "../../testkit/property.ts";
 import { StoreError } from "../errors.ts";
 import { SEALED_CELLS, SEALED_FOR } from "../sealed-cells.ts";
 import type { Sealing } from "../sealed-text.ts";
@@ -85,7 +86,7 @@ describe("sealing", () => {
   it("opens what it sealed, for the same purpose only", () => {
     const sealing = newSealing();
     const any = fc.string({ unit: "grapheme" });
-    fc.assert(
+    assertProperty(
       fc.property(any, any, any, (purpose, other, text) => {
         const sealed = sealing.seal(purpose, text);
         mustEqual(sealing.open(purpose, sealed), text);
@@ -99,7 +100,7 @@ describe("sealing", () => {
     const sealing = newSealing();
     const sealed = sealing.seal("p", "secret");
     const change = fc.tuple(fc.nat(sealed.length - 1), fc.string({ minLength: 0, maxLength: 3 }));
-    fc.assert(
+    assertProperty(
       fc.property(change, ([at, text]) => {
         const changed = sealed.slice(0, at) + text + sealed.slice(at + 1);
         try {
@@ -121,7 +122,7 @@ describe("sealing", () => {
       fc.string(),
       fc.base64String().map((body) => `1.${sealing.keyId}.${body}`),
     );
-    fc.assert(
+    assertProperty(
       fc.property(text, (text) => {
         expect(() => sealing.open("p", text)).toThrow(StoreError);
       }),
@@ -144,7 +145,7 @@ describe("sealing", () => {
 
   it("of a place opens there only: another column or row is refused and named", () => {
     const sealing = newSealing();
-    fc.assert(
+    assertProperty(
       fc.property(place, place, fc.string({ unit: "grapheme" }), (here, there, text) => {
         const sealed = sealing.seal(here, text);
         expect(sealed).toMatch(/^2\.[0-9a-f]{8}\.[A-Za-z0-9_-]+$/);
@@ -160,7 +161,7 @@ describe("sealing", () => {
   it("of a place opens what was sealed for its purpose before, and that is all it takes", () => {
     const sealing = newSealing();
     const before = openSealing({ keyFile, createIfMissing: false, bindsRows: () => false });
-    fc.assert(
+    assertProperty(
       fc.property(place, fc.string(), (here, text) => {
         const old = before.seal(here, text);
         expect(old).toMatch(/^1\./);

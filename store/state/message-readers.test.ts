@@ -1,7 +1,8 @@
-import { fc, it as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Refused } from "../../model/plain-values.ts";
 import { outcomeOf } from "../../scheduler/fixtures.suite.ts";
+import { property } from "../../testkit/property.ts";
 import { CHECK, measured } from "./checks.suite.ts";
 import { parseBatch, parseOneOffCheck, parseOutcomes, parseReply, parseReport } from "./message-readers.ts";
 
@@ -75,7 +76,7 @@ describe("what comes over Redis", () => {
     }
   });
 
-  property.prop([fc.oneof(fc.string(), fc.json())])("is read or refused, and nothing else", (text) => {
+  property([fc.oneof(fc.string(), fc.json())])("is read or refused, and nothing else", (text) => {
     expect(parseOutcomes(text).outcomes).toEqual([]);
     const readers = [
       () => parseReport(text, "de", NOW_MS),

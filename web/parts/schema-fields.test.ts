@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { fieldsOf, settingsOf, writtenOf } from "./schema-fields.ts";
 
 const SCHEMA = {
@@ -67,7 +68,7 @@ it("shows what there is, and of a secret nothing", () => {
   });
 });
 
-test.prop([fc.jsonValue(), fc.jsonValue()], { numRuns: 100 })(
+property([fc.jsonValue(), fc.jsonValue()], { numRuns: 100 })(
   "anything is a schema, perhaps without fields",
   (value, settings) => {
     const fields = fieldsOf(value);
@@ -76,6 +77,6 @@ test.prop([fc.jsonValue(), fc.jsonValue()], { numRuns: 100 })(
   },
 );
 
-test.prop([fc.dictionary(fc.string(), fc.jsonValue())], { numRuns: 100 })("any property is a field", (properties) => {
+property([fc.dictionary(fc.string(), fc.jsonValue())], { numRuns: 100 })("any property is a field", (properties) => {
   expect(fieldsOf({ properties })).toHaveLength(Math.min(Object.keys(properties).length, 60));
 });

@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { rowsInView } from "./window.ts";
 
 it("draws what is seen and a few more", () => {
@@ -9,7 +10,7 @@ it("draws what is seen and a few more", () => {
   expect(rowsInView(0, 36, 0, 720)).toEqual({ first: 0, end: 0 });
 });
 
-test.prop([fc.nat(20_000), fc.integer({ min: -2_000, max: 900_000 }), fc.integer({ min: 0, max: 4_000 })])(
+property([fc.nat(20_000), fc.integer({ min: -2_000, max: 900_000 }), fc.integer({ min: 0, max: 4_000 })])(
   "every row that is seen is drawn, and never more rows than there are",
   (count, top, view) => {
     const { first, end } = rowsInView(count, 36, top, view);

@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { detect, detectList } from "./detect.ts";
 
 describe("what was pasted", () => {
@@ -65,7 +66,7 @@ describe("what was pasted", () => {
     },
   );
 
-  test.prop([fc.string({ maxLength: 300, unit: "binary" })])("any text is looked at without harm", (text) => {
+  property([fc.string({ maxLength: 300, unit: "binary" })])("any text is looked at without harm", (text) => {
     const found = detect(text);
     if (found !== null) expect([...found.name].length).toBeLessThanOrEqual(80);
     detectList(text);

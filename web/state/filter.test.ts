@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { FILTER_KEYS, matches, parseFilter, type Subject, type Term, withValue, writeFilter } from "./filter.ts";
 
 const shop: Subject = {
@@ -24,11 +25,11 @@ const term: fc.Arbitrary<Term> = fc.record({
 });
 
 describe("the filter line", () => {
-  test.prop([fc.array(term, { maxLength: 5 })])("what is written parses to the same terms", (terms) => {
+  property([fc.array(term, { maxLength: 5 })])("what is written parses to the same terms", (terms) => {
     expect(parseFilter(writeFilter(terms))).toEqual(terms);
   });
 
-  test.prop([fc.string({ maxLength: 600, unit: "binary" })])(
+  property([fc.string({ maxLength: 600, unit: "binary" })])(
     "any line parses, and stays what it is when written",
     (line) => {
       const terms = parseFilter(line);

@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { matchPath, parseHash } from "./route.ts";
 
 it("reads path and query of the part after #", () => {
@@ -15,6 +16,6 @@ it("matches a pattern, and decodes what it names", () => {
   expect(matchPath("/monitors/:id", "/monitors/%E0%A4%A")).toEqual({ id: "%E0%A4%A" });
 });
 
-test.prop([fc.webSegment().filter((text) => text !== "")])("any segment comes back as it was", (text) => {
+property([fc.webSegment().filter((text) => text !== "")])("any segment comes back as it was", (text) => {
   expect(matchPath("/x/:id", `/x/${encodeURIComponent(text)}`)).toEqual({ id: text });
 });

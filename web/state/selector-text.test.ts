@@ -1,5 +1,6 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { selectorOf, selectorText } from "./selector-text.ts";
 
 const SUBSCRIPTIONS = [
@@ -44,12 +45,12 @@ const selected = fc.record(
   { requiredKeys: [] },
 );
 
-test.prop([selected], { numRuns: 100 })("a selector reads back as it was", (selector) => {
+property([selected], { numRuns: 100 })("a selector reads back as it was", (selector) => {
   const wanted = Object.keys(selector).length === 0 ? { all: true } : selector;
   expect(read(selectorText(selector, SUBSCRIPTIONS))).toEqual({ selector: wanted });
 });
 
-test.prop([fc.string()], { numRuns: 100 })("any line is a selector, or has a fault with a name", (line) => {
+property([fc.string()], { numRuns: 100 })("any line is a selector, or has a fault with a name", (line) => {
   const outcome = read(line);
   if ("fault" in outcome) expect(["many", "subscription"]).toContain(outcome.fault);
   else expect(Object.keys(outcome.selector).length).toBeGreaterThan(0);

@@ -1,14 +1,15 @@
-import { fc, test } from "@fast-check/vitest";
+import fc from "fast-check";
 import { expect, it } from "vitest";
+import { property } from "../../testkit/property.ts";
 import { MOST_VIEWS, readViews, withView } from "./views.ts";
 
 const RUNS = { numRuns: 100 };
 
-test.prop([fc.string()], RUNS)("anything in the storage is a list of views", (text) => {
+property([fc.string()], RUNS)("anything in the storage is a list of views", (text) => {
   for (const { name, query } of readViews(text)) expect([typeof name, typeof query]).toEqual(["string", "string"]);
 });
 
-test.prop([fc.jsonValue()], RUNS)("any JSON is a list that is not too long", (value) => {
+property([fc.jsonValue()], RUNS)("any JSON is a list that is not too long", (value) => {
   expect(readViews(JSON.stringify(value)).length).toBeLessThanOrEqual(MOST_VIEWS);
 });
 

@@ -2,6 +2,7 @@ import { createCipheriv } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { parseIni } from "../wireguard/ini.ts";
 import { plainFraming, setUint32, uint32At } from "../wireguard/message.ts";
 import { createFraming, explainStray } from "./framing.ts";
@@ -132,7 +133,7 @@ describe("signature packets", () => {
       "é",
       " ",
     );
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 4 })), { maxLength: 12 }), (parts) => {
         let packet: ReturnType<typeof parseSignature>;
         try {
@@ -218,7 +219,7 @@ describe("framing", () => {
 
   it("sends signatures and then junk, of the sizes that it was told, never more than 2 KiB", () => {
     const sizes = fc.record({ count: fc.nat(11), least: fc.nat(150), spread: fc.nat(1_200), signature: fc.nat(300) });
-    fc.assert(
+    assertProperty(
       fc.property(sizes, ({ count, least, spread, signature }) => {
         const most = Math.min(1_400, least + spread);
         fc.pre(count * least + 2 * signature <= 2_048);
@@ -240,7 +241,7 @@ describe("framing", () => {
       paramsOf("S2=1400\nH2=0-4294967290"),
       paramsOf(`${NEW}\nRandomTrailers=on\nHeaderProtectionKey=${KEY}`),
     ].map((params) => createFraming(params, around()));
-    fc.assert(
+    assertProperty(
       fc.property(fc.uint8Array({ maxLength: 1_600 }), (datagram) => {
         for (const framing of all) {
           for (const { kind, message: found } of framing.unwrap(datagram)) {

@@ -1,7 +1,7 @@
-import { test as property } from "@fast-check/vitest";
 import packet, { type Answer } from "dns-packet";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../../testkit/property.ts";
 import { ALIAS_LIMIT, followChain } from "./chain.ts";
 import { TYPE_NUMBERS } from "./data.ts";
 import { hasRecord } from "./expected.ts";
@@ -328,7 +328,7 @@ describe("a reply that lies", () => {
   });
 
   const types = Object.entries(TYPE_NUMBERS) as [QuestionType, number][];
-  property.prop([fc.constantFrom(...types), fc.uint8Array({ maxLength: 300 })], { ...BOUNDED, numRuns: 50_000 })(
+  property([fc.constantFrom(...types), fc.uint8Array({ maxLength: 300 })], { ...BOUNDED, numRuns: 50_000 })(
     "any data of any type is read whole or refused",
     ([type, number], data) => {
       const to = encodeQuery("host.sonde.dev", type, 7);
@@ -344,7 +344,7 @@ describe("a reply that lies", () => {
     },
   );
 
-  property.prop([fc.uint8Array({ maxLength: 600 })], { ...BOUNDED, numRuns: 100_000 })("any bytes", (bytes) => {
+  property([fc.uint8Array({ maxLength: 600 })], { ...BOUNDED, numRuns: 100_000 })("any bytes", (bytes) => {
     expect(read(bytes)).toSatisfy(
       (found: unknown) => found === undefined || typeof found === "string" || typeof found === "object",
     );
@@ -364,7 +364,7 @@ describe("a reply that lies", () => {
     fc.oneof(fc.constantFrom(0, 1, 12, 0x3f, 0x40, 0xc0, 0xff), fc.nat({ max: 255 })),
   );
 
-  property.prop([fc.array(change, { minLength: 1, maxLength: 8 }), fc.nat({ max: honest.length })], {
+  property([fc.array(change, { minLength: 1, maxLength: 8 }), fc.nat({ max: honest.length })], {
     ...BOUNDED,
     numRuns: 100_000,
   })("an honest reply with bytes changed and its end cut off", (changes, length) => {
@@ -387,7 +387,7 @@ const record = fc.oneof(
 );
 
 describe("against another codec", () => {
-  property.prop([name, fc.array(record, { maxLength: 12 }), fc.nat({ max: 0xffff })], { ...BOUNDED, numRuns: 30_000 })(
+  property([name, fc.array(record, { maxLength: 12 }), fc.nat({ max: 0xffff })], { ...BOUNDED, numRuns: 30_000 })(
     "reads what it writes",
     (asked, records, id) => {
       const to = encodeQuery(asked, "A", id);
@@ -435,7 +435,7 @@ describe("aliases", () => {
 });
 
 describe("over a stream", () => {
-  property.prop(
+  property(
     [
       fc.uint8Array({ maxLength: 300 }),
       fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1 }),

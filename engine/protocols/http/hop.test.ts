@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { hopTo, parseWebUrl, redirectedHop } from "./hop.ts";
 import { compileStatusCodes, isStatusCodeItem } from "./status-codes.ts";
 
@@ -131,7 +132,7 @@ describe("whatever a target says", () => {
   const REQUEST = /^GET \/[\x21-\x7e]* HTTP\/1\.1\r\n([A-Z][A-Za-z-]*: [\x20-\x7e]*\r\n)+Connection: close\r\n\r\n$/;
 
   it("a URL is refused or becomes one request", () => {
-    fc.assert(
+    assertProperty(
       fc.property(text, (value) => {
         const url = parseWebUrl(value);
         if (url === undefined) return;
@@ -146,7 +147,7 @@ describe("whatever a target says", () => {
 
   it("a Location is refused or becomes one request, without credentials for another origin", () => {
     const from = hop("https://user:secret@h.test:8443/a/b?c");
-    fc.assert(
+    assertProperty(
       fc.property(text, (location) => {
         const next = redirectedHop(from, location, "gzip");
         if (next === undefined) return;

@@ -1,5 +1,6 @@
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../../testkit/property.ts";
 import type { ResponseHead } from "./head.ts";
 import { BODY_LIMIT_BYTES, type Missing, ResponseReader } from "./response.ts";
 import { HttpSyntaxError } from "./syntax-error.ts";
@@ -317,17 +318,17 @@ const broken = fc
 const cuts = fc.array(fc.nat(600), { maxLength: 12 });
 
 describe("splitting", () => {
-  property.prop([response, cuts], { numRuns: 60_000 })("does not change what a good response says", (text, places) => {
+  property([response, cuts], { numRuns: 60_000 })("does not change what a good response says", (text, places) => {
     const bytes = Buffer.from(text, "latin1");
     expect(sameWords(read(split(bytes, places)), read([bytes]))).toBe(true);
   });
 
-  property.prop([broken, cuts], { numRuns: 60_000 })("does not change what a broken response says", (text, places) => {
+  property([broken, cuts], { numRuns: 60_000 })("does not change what a broken response says", (text, places) => {
     const bytes = Buffer.from(text, "latin1");
     expect(sameWords(read(split(bytes, places)), read([bytes]))).toBe(true);
   });
 
-  property.prop([fc.uint8Array({ maxLength: 300 }), cuts], { numRuns: 20_000 })(
+  property([fc.uint8Array({ maxLength: 300 }), cuts], { numRuns: 20_000 })(
     "does not change what noise says",
     (noise, places) => {
       const bytes = Buffer.from(noise);
@@ -335,7 +336,7 @@ describe("splitting", () => {
     },
   );
 
-  property.prop([response], { numRuns: 2_000 })("at every byte does not change it either", (text) => {
+  property([response], { numRuns: 2_000 })("at every byte does not change it either", (text) => {
     const bytes = Buffer.from(text, "latin1");
     expect(read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(read([bytes]));
   });

@@ -1,5 +1,6 @@
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../../testkit/property.ts";
 import { charsetOf, searchText } from "./text-search.ts";
 
 function occurs(text: string, charset: string | null, pieces: readonly Uint8Array[]): boolean {
@@ -51,7 +52,7 @@ describe("searchText", () => {
 
   const letters = fc.string({ unit: fc.constantFrom("a", "b", "é", "好"), maxLength: 60 });
   const needle = fc.string({ unit: fc.constantFrom("a", "b", "é", "好"), minLength: 1, maxLength: 6 });
-  property.prop([letters, needle, fc.array(fc.nat(200), { maxLength: 8 }), fc.constantFrom(null, "utf-16le")], {
+  property([letters, needle, fc.array(fc.nat(200), { maxLength: 8 }), fc.constantFrom(null, "utf-16le")], {
     numRuns: 50_000,
   })("agrees with searching the whole text", (text, wanted, cuts, charset) => {
     const bytes = Buffer.from(text, charset === null ? "utf8" : "utf16le");

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withoutBrackets } from "../../../model/url.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { literalOf } from "../../net/literal.ts";
 import { toAsciiName } from "../dns/name.ts";
 import { hopTo, parseWebUrl } from "./hop.ts";
@@ -68,7 +69,7 @@ describe("webUrlFault", () => {
       fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
       fc.string(),
     );
-    fc.assert(
+    assertProperty(
       fc.property(text, (written) => {
         if (webUrlFault(written) !== undefined) return;
         const url = parseWebUrl(written);

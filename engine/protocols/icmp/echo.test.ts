@@ -1,6 +1,6 @@
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../../testkit/property.ts";
 import {
   decodeIcmp,
   ECHO_BYTES,
@@ -51,7 +51,7 @@ describe("echo", () => {
     expect(encodeEchoReply(6, ECHO)[0]).toBe(129);
   });
 
-  property.prop([families, echoes], { numRuns: 5_000 })("comes back as it was", (family, echo) => {
+  property([families, echoes], { numRuns: 5_000 })("comes back as it was", (family, echo) => {
     expect(decodeIcmp(family, encodeEchoRequest(family, echo))).toEqual({ type: "echo-request", echo });
     expect(decodeIcmp(family, encodeEchoReply(family, echo))).toEqual({ type: "echo-reply", echo });
     expect(isIntact(encodeEchoRequest(4, echo))).toBe(true);
@@ -153,18 +153,15 @@ const hostile = fc.oneof(
 describe("decoding anything", () => {
   let decoded = 0;
 
-  property.prop([families, hostile], { numRuns: 100_000 })(
-    "never throws, and yields numbers in range",
-    (family, bytes) => {
-      const message = decodeIcmp(family, bytes);
-      const inner = payloadOfIpv4(bytes);
-      expect(inner === undefined || inner.length <= bytes.length - 20).toBe(true);
-      if (message === undefined) return;
-      decoded++;
-      const { identifier, sequence } = message.type === "error" ? message.quoted : message.echo;
-      expect(identifier >= 0 && identifier <= 0xffff && sequence >= 0 && sequence <= 0xffff).toBe(true);
-    },
-  );
+  property([families, hostile], { numRuns: 100_000 })("never throws, and yields numbers in range", (family, bytes) => {
+    const message = decodeIcmp(family, bytes);
+    const inner = payloadOfIpv4(bytes);
+    expect(inner === undefined || inner.length <= bytes.length - 20).toBe(true);
+    if (message === undefined) return;
+    decoded++;
+    const { identifier, sequence } = message.type === "error" ? message.quoted : message.echo;
+    expect(identifier >= 0 && identifier <= 0xffff && sequence >= 0 && sequence <= 0xffff).toBe(true);
+  });
 
   it("has met messages that decode", () => {
     expect(decoded).toBeGreaterThan(1_000);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { fuzz } from "../fuzz.suite.ts";
 import { EapTlsFraming } from "./eap-tls.ts";
 import { IkeFormatError } from "./message.ts";
@@ -29,7 +30,7 @@ function carry(from: EapTlsFraming, to: EapTlsFraming, records: Buffer): { recor
 describe("flights of TLS in EAP", () => {
   it("come out whole on the other side, in as many pieces as they need, in turns", () => {
     const flights = fc.array(fc.uint8Array({ minLength: 1, maxLength: 5_000 }), { maxLength: 6 });
-    fc.assert(
+    assertProperty(
       fc.property(flights, fc.integer({ min: 1, max: 1_500 }), (all, pieceBytes) => {
         const sides = [begun(), begun(pieceBytes)] as const;
         for (const [index, flight] of all.entries()) {

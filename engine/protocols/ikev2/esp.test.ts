@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { test as property } from "@fast-check/vitest";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { property } from "../../../testkit/property.ts";
 import {
   AES_128_CBC,
   AES_128_GCM,
@@ -63,7 +63,7 @@ describe("ESP", () => {
     }
   });
 
-  property.prop([fc.array(fc.nat(199), { maxLength: 400 })])(
+  property([fc.array(fc.nat(199), { maxLength: 400 })])(
     "takes each packet once, in any order, unless it comes more than 64 late",
     (order) => {
       const keys = keysFor(PROTECTIONS[0]);

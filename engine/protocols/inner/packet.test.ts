@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { addressBytes, decodeIp, encodeIp, PROTOCOLS, transportChecksum } from "./packet.ts";
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "hex"));
@@ -21,7 +22,7 @@ describe("IP packets", () => {
   });
 
   it("come back as they were, and what follows them is cut off", () => {
-    fc.assert(
+    assertProperty(
       fc.property(
         pairs,
         fc.nat(255),
@@ -61,7 +62,7 @@ describe("IP packets", () => {
     const packets = fc
       .tuple(versions, fc.uint8Array({ maxLength: 120 }))
       .map(([first, rest]) => Uint8Array.of(first, ...rest));
-    fc.assert(
+    assertProperty(
       fc.property(fc.oneof(packets, fc.uint8Array({ maxLength: 120 })), (packet) => {
         const decoded = decodeIp(packet);
         must(decoded === undefined || decoded.payload.length <= packet.length, "more than came");

@@ -1,6 +1,7 @@
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../../testkit/property.ts";
 import { answerOf, withChecksum } from "./host.suite.ts";
 import { addressBytes, decodeIp, encodeIp, PROTOCOLS } from "./packet.ts";
 import { createQuestion, decodeInner, type Question, type QuestionTarget, SEED_BYTES } from "./question.ts";
@@ -28,7 +29,7 @@ function heard(question: Question, packet: Uint8Array | undefined) {
 
 describe.each([4, 6] as const)("questions over IPv%i", (family) => {
   it("are answered by their own answer, of every kind, size and seed", () => {
-    fc.assert(
+    assertProperty(
       fc.property(seeds, fc.nat(20), fc.constantFrom("icmp", "dns", "tcp"), (seed, round, kind) => {
         const question = ask(kind, family, round, seed);
         expect(question.packet.length).toBeLessThan(110);
@@ -48,7 +49,7 @@ describe.each([4, 6] as const)("questions over IPv%i", (family) => {
   });
 
   it("are not answered by another question's answer", () => {
-    fc.assert(
+    assertProperty(
       fc.property(seeds, seeds, fc.constantFrom("icmp", "dns", "tcp"), (one, other, kind) => {
         // What tells two questions apart: everything but the packet's own number.
         fc.pre(!one.subarray(4, 8).every((byte, index) => byte === other[4 + index]));
@@ -126,7 +127,7 @@ describe.each([4, 6] as const)("questions over IPv%i", (family) => {
         copy.set(put, at % answer.length);
         return copy;
       });
-    fc.assert(
+    assertProperty(
       fc.property(fc.oneof(changed, fc.uint8Array({ maxLength: 120 })), (packet) => {
         const decoded = decodeInner(packet);
         if (decoded === undefined) return;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parserSuite, SECRET } from "../config.suite.ts";
 import { parseOpenvpn, readConfig } from "./config.ts";
@@ -153,7 +154,7 @@ describe("an OpenVPN profile", () => {
       " ",
       "--",
     );
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(fc.array(word, { maxLength: 6 }), { maxLength: 8 }), (lines) => {
         try {
           parseProfile(lines.map((words) => words.join(" ")).join("\n"));

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../../testkit/property.ts";
 import { ControlChannel } from "./control-channel.ts";
 import { type ControlPacket, decodeControl, encodeControlBody, encodeControlHeader, OPCODE } from "./packet.ts";
 import { createProtection, type Protection, type ProtectionKeys } from "./protection.ts";
@@ -108,7 +109,7 @@ describe("the control channel", () => {
   });
 
   it("hands out what comes in any order, twice or late, once and in order", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(fc.nat(11), { minLength: 12, maxLength: 60 }), (order) => {
         const channel = open();
         channel.due(0, 0);

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../../testkit/property.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { chooseEngines } from "../../cores/choice.ts";
 import { base64, SECRET, UUID } from "../config.suite.ts";
@@ -387,7 +388,7 @@ it("ends for any text in typed fields that write and read the same, or in a reas
       if (error.message.length > 120 || error.message.includes(SECRET)) throw new Error(`tells: ${error.message}`);
     }
   });
-  fc.assert(property, { numRuns: 100_000, interruptAfterTimeLimit: 30_000 });
+  assertProperty(property, { numRuns: 100_000, interruptAfterTimeLimit: 30_000 });
   // On a machine that is busy with other things fewer are tried, and a part of them is taken all the same.
   expect(taken).toBeGreaterThan(tried / 10);
 }, 120_000);

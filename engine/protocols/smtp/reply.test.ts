@@ -1,6 +1,7 @@
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { property } from "../../../testkit/property.ts";
 import { AnswerFormatError } from "../answer.ts";
 import { fuzz } from "../fuzz.suite.ts";
 import { offers, readReply } from "./reply.ts";
@@ -47,7 +48,7 @@ describe("an SMTP reply", () => {
     expect(offers({ code: 250, lines: ["STARTTLS", "XSTARTTLS"] }, "STARTTLS")).toBe(false);
   });
 
-  property.prop([fc.integer({ min: 200, max: 599 }), fc.array(text, { minLength: 1, maxLength: 12 }), fc.nat()])(
+  property([fc.integer({ min: 200, max: 599 }), fc.array(text, { minLength: 1, maxLength: 12 }), fc.nat()])(
     "reads what servers write, in any pieces",
     (code, lines, cut) => {
       const sent = bytesOf(lines.map((line, at) => `${code}${at < lines.length - 1 ? "-" : " "}${line}\r\n`).join(""));

@@ -1,6 +1,7 @@
-import { fc, test as property } from "@fast-check/vitest";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { property } from "../../../testkit/property.ts";
 import { AnswerFormatError } from "../answer.ts";
 import { fuzz } from "../fuzz.suite.ts";
 import { STARTTLS_PROTOCOLS, type StarttlsProtocol, turnsOf } from "./turns.ts";
@@ -102,7 +103,7 @@ const PIECES = [
 describe.each(STARTTLS_PROTOCOLS)("what a server of %s says", (protocol) => {
   const turns = turnsOf(protocol, OWN_NAME);
 
-  property.prop([fc.nat(turns.length - 1), fc.boolean(), text, fc.nat(), fc.uint8Array({ maxLength: 9 })])(
+  property([fc.nat(turns.length - 1), fc.boolean(), text, fc.nat(), fc.uint8Array({ maxLength: 9 })])(
     "is read whole, in any pieces, and no byte behind it",
     (at, agrees, words, cut, more) => {
       const sent = answerOf(protocol, at, agrees, words);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { nodeCrypto } from "./crypto-node.ts";
 import { portableCrypto } from "./crypto-portable.ts";
 import { DataSession, ReplayWindow } from "./data.ts";
@@ -120,7 +121,7 @@ describe("a response", () => {
   it("of any bytes and length never throws and never gives keys", () => {
     const peer = peerOf();
     const initiation = initiationOf(peer).asked;
-    fc.assert(
+    assertProperty(
       fc.property(fc.uint8Array({ maxLength: 200 }), fc.uint8Array({ minLength: 92, maxLength: 92 }), (one, other) => {
         must(readResponse(peer, initiation, one).kind === "not-authentic", "any bytes are a response");
         must(readResponse(peer, initiation, other).kind === "not-authentic", "any bytes are a response");
@@ -216,7 +217,7 @@ describe("the replay window", () => {
   });
 
   it("takes exactly what a set would, within its width", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(fc.integer({ min: 0, max: 5_000 }), { maxLength: 80 }), (counters) => {
         const window = new ReplayWindow();
         const taken = new Set<number>();

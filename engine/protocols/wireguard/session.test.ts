@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { nodeCrypto } from "./crypto-node.ts";
 import { type Framing, plainFraming, setUint32, uint32At } from "./message.ts";
 import { createPeerKeys, type PeerKeys } from "./noise.ts";
@@ -154,7 +155,7 @@ describe("a session", () => {
         copy[at % copy.length] = (copy[at % copy.length] ?? 0) ^ by;
         return copy.subarray(0, Math.max(length, copy.length - length));
       });
-    fc.assert(
+    assertProperty(
       fc.property(fc.oneof(types, changed, fc.uint8Array({ maxLength: 2_000 })), (datagram) => {
         must(fresh.receive(datagram).kind === "ignored", "an answer that was not made");
         const { kind } = up.receive(datagram);

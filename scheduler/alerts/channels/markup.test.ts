@@ -1,6 +1,7 @@
 /** Properties of every kind's escaping: whatever a name is, it ends and begins nothing of its text's markup. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../../testkit/property.ts";
 import { jsonOf, memberOf, refused, retryAfterMs, textOf, waitOf } from "./answers.ts";
 import { discordText } from "./discord.ts";
 import { mailHtml } from "./email.ts";
@@ -46,7 +47,7 @@ describe("a name", () => {
     ["mail", mailHtml],
     ["Slack", slackText],
   ])("is text in the HTML of %s, and reads as it was written", (_service, written) => {
-    fc.assert(
+    assertProperty(
       fc.property(text, (name) => {
         const escaped = written(name);
         expect(htmlFault(`<b>${escaped}</b>`, ["b"])).toBeNull();
@@ -61,7 +62,7 @@ describe("a name", () => {
     ["Matrix", matrixHtml],
     ["mail", mailHtml],
   ])("does not end an attribute of %s", (_service, written) => {
-    fc.assert(
+    assertProperty(
       fc.property(text, (name) => {
         expect(written(name)).not.toMatch(/["<>]/);
       }),
@@ -73,7 +74,7 @@ describe("a name", () => {
     ["Discord", discordText, /[*_~`|>#[\]()-]/],
     ["Mattermost", chatMarkdown, /[*_~`|<>#[\](){}!+-]/],
   ])("has no mark of Markdown in %s that a backslash does not stand before", (_service, written, marks) => {
-    fc.assert(
+    assertProperty(
       fc.property(text, (name) => {
         const rest = written(name).replace(/\\[\s\S]/g, "");
         expect(rest).not.toMatch(marks);
@@ -91,7 +92,7 @@ describe("a name", () => {
   });
 
   it("calls no person in a plain text of Google Chat", () => {
-    fc.assert(
+    assertProperty(
       fc.property(text, (name) => {
         const plain = chatText(name);
         expect(plain).not.toMatch(/[<>]/);
@@ -104,7 +105,7 @@ describe("a name", () => {
 
 describe("tidy texts", () => {
   it("are one line within their bound, without characters that hide", () => {
-    fc.assert(
+    assertProperty(
       fc.property(text, fc.integer({ min: 1, max: 80 }), (name, most) => {
         const line = tidy(name, most);
         expect(line.length).toBeLessThanOrEqual(most);
@@ -116,7 +117,7 @@ describe("tidy texts", () => {
   });
 
   it("are cut between characters, by units and by bytes", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.string({ unit: "grapheme", maxLength: 40 }), fc.integer({ min: 4, max: 60 }), (name, most) => {
         const whole = tidy(name, 10_000);
         for (const short of [cut(whole, most), cutBytes(whole, most)]) {
@@ -131,7 +132,7 @@ describe("tidy texts", () => {
   });
 
   it("fit as whole lines", () => {
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(fc.string({ maxLength: 20 })), fc.integer({ min: 1, max: 100 }), (lines, most) => {
         const kept = fitting(lines, most);
         expect(kept.length).toBeLessThanOrEqual(most);
@@ -166,7 +167,7 @@ describe("tidy texts", () => {
 describe("answers", () => {
   it("of any bytes end in an outcome of one line", () => {
     const header = fc.dictionary(fc.constantFrom("retry-after", "date", "x"), fc.string({ maxLength: 20 }));
-    fc.assert(
+    assertProperty(
       fc.property(fc.integer({ min: 100, max: 599 }), header, fc.oneof(text, fc.json()), (status, headers, body) => {
         const answer = { status, headers, text: body };
         const outcome = refused(answer);
@@ -199,7 +200,7 @@ describe("answers", () => {
 });
 
 it("keys of PagerDuty are within its bound, and differ where problems do", () => {
-  fc.assert(
+  assertProperty(
     fc.property(text, text, (one, other) => {
       const keys = [dedupKey(one), dedupKey(other)];
       expect(keys.every((key) => key.length > 0 && key.length <= 255)).toBe(true);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../../testkit/property.ts";
 import { readStatement, type Statement, StatementError } from "./statement.ts";
 
 const read = (search: Record<string, string>, body = "", method = "POST"): Statement =>
@@ -105,7 +106,7 @@ describe("statements of the HTTP interface", () => {
       fc.string(),
       fc.constantFrom("SELECT 1", "INSERT INTO t FORMAT CSV", "INSERT INTO a.b (c) FORMAT TSV", "ALTER"),
     );
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.array(fc.tuple(key, sql), { maxLength: 4 }),
         sql,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { isActive, MONITOR_DEFAULTS, type Monitor, PAUSE_REASONS, type PauseReason } from "../../../model/monitor.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { changeMonitor } from "./change.ts";
 
 const MONITOR: Monitor = {
@@ -59,7 +60,7 @@ describe("changeMonitor", () => {
   it("keeps the reasons a set, and the pause time that of the turn", () => {
     const reason = fc.constantFrom<PauseReason>(...PAUSE_REASONS);
     const step = fc.record({ add: fc.option(reason, { nil: undefined }), remove: fc.array(reason, { maxLength: 4 }) });
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
         let monitor = MONITOR;
         const set = new Set<PauseReason>();

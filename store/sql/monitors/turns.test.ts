@@ -1,6 +1,7 @@
-import { fc, it } from "@fast-check/vitest";
-import { describe, expect } from "vitest";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
 import type { PlannedTurns } from "../../../model/maintenance-schedule.ts";
+import { property } from "../../../testkit/property.ts";
 import { ScheduleError, Turns } from "./turns.ts";
 
 const HOUR_MS = 3_600_000;
@@ -84,7 +85,7 @@ describe("turns of a schedule", () => {
     fc.constantFrom("*", "*/7", "1", "0,30", "5-9", "L", "?", "MON", "1W", "2#1", "*/0", "99"),
     fc.string({ maxLength: 9 }),
   );
-  it.prop([fc.array(field, { minLength: 5, maxLength: 5 }), fc.integer({ min: 0, max: 4e12 })], { numRuns: 100 })(
+  property([fc.array(field, { minLength: 5, maxLength: 5 }), fc.integer({ min: 0, max: 4e12 })], { numRuns: 100 })(
     "of any pattern are refused, or are in order",
     (fields, nowMs) => {
       let turns: Turns;

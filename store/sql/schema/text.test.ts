@@ -1,10 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assertProperty } from "../../../testkit/property.ts";
 import { caseKey, searchable, searchKey, storable } from "./text.ts";
 
 describe("text", () => {
   it("is stored as a database gives it back", () => {
-    fc.assert(
+    assertProperty(
       fc.property(
         fc.string({ unit: "binary" }),
         fc.array(fc.constantFrom("\0", "\ud800", "\udc00", "a", "🚀")),
@@ -25,7 +26,7 @@ describe("text", () => {
 
   it("finds each part of a monitor, and nothing across two parts", () => {
     const part = fc.string({ minLength: 1, maxLength: 5 });
-    fc.assert(
+    assertProperty(
       fc.property(part, part, fc.array(part, { maxLength: 3 }), part, (name, host, tags, question) => {
         const key = searchKey({ name, host, tags });
         for (const text of [name, host, ...tags]) expect(key).toContain(searchable(text.toUpperCase().toLowerCase()));

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncidentChange, IncidentLevel } from "../../../model/incident.ts";
+import { assertProperty } from "../../../testkit/property.ts";
 import { foldIncidentChanges, type IncidentDraft } from "./incidents.ts";
 
 const WHY = { message: "refused", category: "server_not_connected" as const, locations: ["any"] };
@@ -36,7 +37,7 @@ describe("foldIncidentChanges", () => {
     const step = fc.tuple(type, fc.integer({ min: 1, max: 4 }), level);
     // Monitor 4 was deleted.
     const projectOf = new Map([1, 2, 3].map((id) => [id, 10 + id] as const));
-    fc.assert(
+    assertProperty(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
         const changes = steps.map(([type, monitorId, level], index) => change(type, monitorId, 1_000 * index, level));
         const drafts = foldIncidentChanges(changes, projectOf, new Map());
