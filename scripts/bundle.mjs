@@ -5,6 +5,7 @@ import { rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
+import { isBundled } from "./bundled-packages.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = join(ROOT, "dist");
@@ -20,35 +21,6 @@ const ENTRIES = [
   "store/results/embedded/front",
   "store/sql/sink/thread",
 ];
-/**
- * Packages of many modules, with what they need, and what must share one copy with them. Others stay outside: they are few files, native, find files
- * beside themselves, or start threads of their own.
- */
-const BUNDLED_PACKAGES = [
-  ["kysely", "zod", "zod-openapi"],
-  ["undici", "tldts", "tldts-core"],
-  ["@clickhouse/client", "@clickhouse/client-common"],
-  ["prom-client", "@opentelemetry/api", "tdigest", "bintrees"],
-  [
-    "ioredis",
-    "@ioredis/commands",
-    "cluster-key-slot",
-    "denque",
-    "redis-errors",
-    "redis-parser",
-    "standard-as-callback",
-  ],
-  [
-    "pino",
-    "pino-std-serializers",
-    "sonic-boom",
-    "safe-stable-stringify",
-    "quick-format-unescaped",
-    "on-exit-leak-free",
-  ],
-  ["liquidjs", "badge-maker", "anafanafo", "feed", "xml-js", "croner", "commander"],
-].flat();
-const MICROMARK = /^micromark(?:-[a-z-]+)?$/;
 const CHUNKS = "chunks";
 
 /** Modules find files beside themselves by their own address, which a bundle has not: the address of the file that tsc wrote takes its place. */
@@ -69,9 +41,6 @@ const addresses = {
 };
 
 rmSync(join(DIST, CHUNKS), { recursive: true, force: true });
-const packageOf = (id) => id.split("/", id.startsWith("@") ? 2 : 1).join("/");
-const isBundled = (id) => BUNDLED_PACKAGES.includes(packageOf(id)) || MICROMARK.test(packageOf(id));
-
 // Each by itself: threads share no module, and what two entries share would be one more file for each pair.
 for (const name of ENTRIES) {
   const bundle = await rolldown({

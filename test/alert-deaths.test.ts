@@ -19,8 +19,9 @@ import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 import { batch } from "../testkit/store/ground.suite.ts";
 import { newMonitor } from "../testkit/store/new-monitor.suite.ts";
+import { bundled } from "./bundled.ts";
 
-const SENDER = fileURLToPath(new URL("fixtures/alert-sender.mjs", import.meta.url));
+const SENDER = await bundled(fileURLToPath(new URL("fixtures/alert-sender.mjs", import.meta.url)));
 /** Rounds of a going down and a coming back, each with a death; by hand more: SONDE_ALERT_DEATHS=20. */
 const ROUNDS = Number(process.env.SONDE_ALERT_DEATHS ?? "3");
 /** Steps of the sender between two rounds' deaths: the last of them is beyond the last step of a going down. */

@@ -11,13 +11,14 @@ import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
+import { bundled } from "../bundled.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import { cleanUp, temporaryFolder } from "../service.ts";
 import { startTestClickHouse, type TestClickHouse } from "../store/embedded.ts";
 import { expectTruth, groupBy, type TrueRow, trueRows } from "./truth.ts";
 
-const PROGRAM = fileURLToPath(new URL("../fixtures/crashing-sink.mjs", import.meta.url));
+const PROGRAM = await bundled(fileURLToPath(new URL("../fixtures/crashing-sink.mjs", import.meta.url)));
 const STEPS = ["append", "apply", "acknowledge", "insert", "release"] as const;
 const SIDES = ["before", "after"] as const;
 /** Each step on each side, early and late in a run. */

@@ -9,11 +9,12 @@ import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { DEFAULT_RULE } from "../../model/alerting-rule.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
+import { bundled } from "../bundled.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 
-const DOCUMENT_WRITER = fileURLToPath(new URL("../fixtures/document-writer.mjs", import.meta.url));
-const WRITER = fileURLToPath(new URL("../fixtures/control-plane-writer.mjs", import.meta.url));
+const DOCUMENT_WRITER = await bundled(fileURLToPath(new URL("../fixtures/document-writer.mjs", import.meta.url)));
+const WRITER = await bundled(fileURLToPath(new URL("../fixtures/control-plane-writer.mjs", import.meta.url)));
 
 beforeAll(() => {
   expect(
