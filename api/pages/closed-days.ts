@@ -26,7 +26,7 @@ interface ClosedLine {
   readonly days: LineDays;
 }
 
-export interface ClosedDaysOptions {
+interface ClosedDaysOptions {
   readonly length: number;
   readonly nowMs: number;
   readonly pastsOf: (members: readonly PageMember[], sinceMs: number) => Promise<ReadonlyMap<number, Past>>;

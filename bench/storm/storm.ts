@@ -26,8 +26,8 @@ interface Told {
 }
 
 export async function runStorm({ monitors, interval, seconds, warmUp }: StormBenchOptions): Promise<void> {
-  const told: Told[] = [];
-  const phone = await startPhone(told);
+  const messages: Told[] = [];
+  const phone = await startPhone(messages);
   const target = await startTarget(0, 0);
   try {
     const nets = `${targetNets(target.port)},${RECEIVER}:${(phone.address() as AddressInfo).port}`;
@@ -37,11 +37,11 @@ export async function runStorm({ monitors, interval, seconds, warmUp }: StormBen
       console.log(`storm: ${monitors} http monitors every ${interval} s\n  ${conditions()}`);
       await createMonitors(service.client, target.port, { monitors, intervalS: interval });
       await pause(warmUp);
-      await stretch(service, "before", seconds, told);
+      await stretch(service, "before", seconds, messages);
       target.fail(1_000);
-      await stretch(service, "all go down", seconds, told);
+      await stretch(service, "all go down", seconds, messages);
       target.fail(0);
-      await stretch(service, "all come back", seconds, told);
+      await stretch(service, "all come back", seconds, messages);
     } finally {
       await service.stop();
     }
@@ -52,13 +52,13 @@ export async function runStorm({ monitors, interval, seconds, warmUp }: StormBen
 }
 
 /** What takes the messages of a channel. */
-async function startPhone(told: Told[]): Promise<Server> {
+async function startPhone(messages: Told[]): Promise<Server> {
   const server = createServer((request, response) => {
     const pieces: Buffer[] = [];
     request.on("data", (piece: Buffer) => void pieces.push(piece));
     request.on("end", () => {
       const { title } = JSON.parse(Buffer.concat(pieces).toString()) as { readonly title: string };
-      told.push({ atMs: Date.now(), title });
+      messages.push({ atMs: Date.now(), title });
       response.end('{"id":"x"}');
     });
   });
@@ -72,19 +72,19 @@ async function listen({ client }: ServiceUnderTest, phone: Server): Promise<void
 }
 
 /** Prints what came of a stretch of time. */
-async function stretch(service: ServiceUnderTest, name: string, seconds: number, told: Told[]): Promise<void> {
-  told.length = 0;
+async function stretch(service: ServiceUnderTest, name: string, seconds: number, messages: Told[]): Promise<void> {
+  messages.length = 0;
   const fromMs = Date.now();
   const before = bucketsOf(await service.metrics());
   await pause(seconds);
   const after = bucketsOf(await service.metrics());
   const late = after.map(([bound, count], at) => [bound, count - (before[at]?.[1] ?? 0)] as const);
-  const openedMs = told.length === 0 ? null : await firstOpened(service, fromMs);
-  const texts = told.map(
+  const openedMs = messages.length === 0 ? null : await firstOpened(service, fromMs);
+  const texts = messages.map(
     ({ atMs, title }) => `"${title}" after ${((atMs - (openedMs ?? fromMs)) / 1_000).toFixed(1)} s`,
   );
   console.log(
-    `  ${name.padEnd(14)} ${(late.at(-1)?.[1] ?? 0) / seconds} checks/s, later than ${wordOf(late)}; ${told.length} messages${told.length === 0 ? "" : `: ${texts.join(", ")}`}`,
+    `  ${name.padEnd(14)} ${(late.at(-1)?.[1] ?? 0) / seconds} checks/s, later than ${wordOf(late)}; ${messages.length} messages${messages.length === 0 ? "" : `: ${texts.join(", ")}`}`,
   );
 }
 
