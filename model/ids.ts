@@ -8,6 +8,7 @@ export const ID_PREFIXES = {
   event: "evt_",
   history: "hst_",
   maintenance: "mnt_",
+  view: "viw_",
   channel: "ch_",
   audit: "aud_",
   statusPage: "spg_",

@@ -47,6 +47,7 @@ import { subscriptions } from "./subscriptions.ts";
 import { tests } from "./tests.ts";
 import { usages } from "./usage.ts";
 import { verifications } from "./verify.ts";
+import { views } from "./views.ts";
 import { webhooks } from "./webhooks.ts";
 
 export const routes: readonly Route[] = [
@@ -56,6 +57,7 @@ export const routes: readonly Route[] = [
   ...documents,
   ...searches,
   ...overviews,
+  ...views,
   ...live,
   ...results,
   ...days,

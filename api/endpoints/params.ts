@@ -62,6 +62,7 @@ export const serverIdParams = { id: idParam("srv", "Monitor") };
 export const incidentIdParams = { id: idParam("inc", "Incident") };
 export const noteIdParams = { ...incidentIdParams, note: idParam("evt", "Note") };
 export const maintenanceIdParams = { id: idParam("mnt", "Maintenance") };
+export const viewIdParams = { id: idParam("viw", "View") };
 export const channelIdParams = { id: idParam("ch", "Channel") };
 export const statusPageIdParams = { id: idParam("spg", "Status page") };
 export const pageUpdateIdParams = { ...statusPageIdParams, update: idParam("spu", "Update") };

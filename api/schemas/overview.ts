@@ -1,6 +1,6 @@
-/** A project at a glance, as columns, and its tags (docs/api-contract.md#overview). */
+/** A project at a glance, as columns, its tags, and saved views (docs/api-contract.md#overview). */
 import { z } from "zod";
-import { iso, PROTOCOLS, total, wholeOrNull } from "./words.ts";
+import { id, iso, PROTOCOLS, total, warnings, wholeOrNull } from "./words.ts";
 
 const count = z.int().min(0);
 const place = z.int().min(0);
@@ -81,3 +81,16 @@ export const tagList = z
     total,
   })
   .meta({ id: "TagList" });
+
+const viewFields = {
+  id: id("viw_"),
+  name: z.string(),
+  query: z
+    .string()
+    .describe("As the page's address has it after `?`")
+    .meta({ examples: ["q=status%3Adown"] }),
+  shared: z.boolean().describe("Whether it is everyone's in the project"),
+};
+export const view = z.strictObject({ ...viewFields, warnings }).meta({ id: "View" });
+export const viewList = z.strictObject({ views: z.array(view), total }).meta({ id: "ViewList" });
+export const removedView = z.strictObject({ success: z.literal(true), id: id("viw_") }).meta({ id: "RemovedView" });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rowsOf, writeEverything } from "../../testkit/store/everything.suite.ts";
+import { writeSince } from "../../testkit/store/everything-since.suite.ts";
 import { StoreError } from "../errors.ts";
 import type { CopiedResults } from "../results/copied-tables.ts";
 import { openControlPlane } from "../sql/control-plane/open.ts";
@@ -85,6 +86,7 @@ beforeAll(async () => {
   const file = join(root, "1", "control.sqlite");
   const plane = await openControlPlane({ file }, { role: "api" });
   await writeEverything(plane);
+  await writeSince(plane);
   await plane.close();
   await database.write((session) => setSkippedTurns(session, 7));
   const results = new MemoryResults();
@@ -130,6 +132,9 @@ describe("a move", () => {
     expect(await contents(to)).toEqual(await contents(source));
     expect(moved).toMatchObject({ counters: 1, isResumed: false, results: { hours: { rows: 5 } } });
     expect(moved.tables.monitors?.rows).toBeGreaterThan(3);
+    const empty = COPIED_TABLES.filter(({ name }) => (moved.tables[name]?.rows ?? 0) === 0);
+    // A call of a heartbeat stays in it until a scheduler has seen it.
+    expect(empty.map(({ name }) => name)).toEqual(["heartbeat_inbox", "outbox"]);
     expect(moved.missed.turns).toBeGreaterThan(0);
     expect((to.results as MemoryResults).isFeeding).toBe(true);
     await expect(run(to)).rejects.toThrow(/in use/);

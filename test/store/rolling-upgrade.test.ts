@@ -36,6 +36,7 @@ const ADDED: ReadonlySet<string> = new Set([
   // Tables of the page's sign-in.
   ...["sessions", "sign_in_codes", "identities", "sign_in_attempts", "passkeys"],
   "audit",
+  "saved_views",
   // Channels and alerts.
   ...["channels", "alert_rules", "alert_rule_versions", "quiet_hours", "alert_groups", "alert_members"],
   ...["notifications", "notification_attempts"],

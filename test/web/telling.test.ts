@@ -201,6 +201,14 @@ describeWith(["chromium"], "the page, telling people", () => {
     await open(page, "/monitors");
     await page.getByRole("list", { name: "Saved views" }).getByRole("link", { name: "Mine" }).click();
     expect(await page.getByRole("searchbox", { name: "Filter" }).inputValue()).toBe("img");
+    // The service has it: another browser shows it, on the overview too, and removes it for both.
+    const view = other.page.getByRole("list", { name: "Saved views" }).getByRole("link", { name: "Mine" });
+    await open(other.page, "/?q=img");
+    await view.waitFor();
+    expect(await accessFaults(other.page)).toEqual([]);
+    await other.page.getByRole("button", { name: "Remove view Mine" }).click();
+    await other.page.getByRole("dialog", { name: "Remove view" }).getByRole("button", { name: "Remove view" }).click();
+    await view.waitFor({ state: "detached" });
     await page.getByRole("table", { name: "Monitors" }).getByRole("link").first().click();
     await page.getByRole("button", { name: "Choose locations" }).click();
     await page.getByRole("dialog", { name: "Choose locations" }).getByRole("button", { name: "Cancel" }).click();

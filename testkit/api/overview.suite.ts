@@ -106,6 +106,54 @@ export function overviewSuite(server: "net" | "node"): void {
       expect(empty.body).toMatchObject({ ids: [], status: "", kinds: [], service: { late_p99_ms: null } });
     });
 
+    it("has views, which are a person's own or everyone's", async () => {
+      const ask = (method: string, path: string, body?: unknown, key = world.key) =>
+        world.send(method, `/api/v1/views${path}`, { key, ...(body !== undefined && { body }) });
+      const { userId } = (await world.controlPlane.accounts.addMember(
+        ...([world.organizationId, { email: "vic@test-site.org", name: null }, "viewer", world.clock.nowMs] as const),
+      )) ?? { userId: 0 };
+      const viewer = await world.newKey({ userId, organizationId: world.organizationId });
+      const mine = (await ask("POST", "", { name: " Mine ", query: "q=status%3Adown" })).body;
+      expect(mine).toEqual({
+        id: expect.stringMatching(/^viw_/),
+        name: "Mine",
+        query: "q=status%3Adown",
+        shared: false,
+      });
+      const ours = (await ask("POST", "", { name: "Ours", query: "q=<b>", shared: true })).body;
+      expect((await ask("POST", "", { name: "Mine", query: "q=x" })).body).toEqual({ ...mine, query: "q=x" });
+      expect((await ask("GET", "")).body).toEqual({ views: [{ ...mine, query: "q=x" }, ours], total: 2 });
+      expect((await ask("GET", "", undefined, viewer)).body.views).toEqual([ours]);
+      const own = (await ask("POST", "", { name: "Mine", query: "q=y" }, viewer)).body;
+      const forEditors = "Views of everyone are saved and removed by owners, admins and managers.";
+      const refused = [
+        ask("POST", "", { name: "Ours", query: "q=z", shared: true }, viewer),
+        ask("DELETE", `/${ours.id}`, undefined, viewer),
+        ask("DELETE", `/${own.id}`),
+        ask("DELETE", "/spg_1"),
+        ask("POST", "", { name: "x".repeat(61), query: "q=z" }),
+        ask("POST", "", { name: "\u0000", query: "q=z" }),
+        ask("POST", "", { name: "x", query: "x".repeat(2_001) }),
+        ask("POST", "", { name: "x", query: "q=z", shared: "yes" }),
+      ];
+      expect((await Promise.all(refused)).map(({ status, body }) => [status, body.message])).toEqual([
+        [403, forEditors],
+        [403, forEditors],
+        [404, "View not found"],
+        [400, "Invalid view ID"],
+        [400, "name must be a text of 1 to 60 characters."],
+        [400, "name must be a text of 1 to 60 characters."],
+        [400, "query must be a text of 1 to 2000 characters."],
+        [400, "shared must be true or false."],
+      ]);
+      const many = Array.from({ length: 20 }, (_, n) => ask("POST", "", { name: `v${n}`, query: "q=z" }));
+      const full = (await Promise.all(many)).filter(({ status }) => status !== 200);
+      expect(full.map(({ body }) => body.message)).toEqual(["There are 20 views: remove one first."]);
+      expect((await ask("DELETE", `/${ours.id}`)).body).toEqual({ success: true, id: ours.id });
+      const { entries } = (await world.send("GET", "/api/v1/audit?what=view&limit=1")).body;
+      expect(entries).toMatchObject([{ what: "view.removed", subject: { id: ours.id, name: "Ours" } }]);
+    });
+
     it("comes again after the database was away", async () => {
       later();
       world.sql("alter table live rename to gone");

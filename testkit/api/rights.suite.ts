@@ -74,6 +74,9 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "GET /overview": { scope: "project", admitted: ok },
   "GET /live": { scope: "project", admitted: ok },
   "GET /tags": { scope: "project", admitted: ok },
+  "GET /views": { scope: "project", admitted: ok },
+  "POST /views": { scope: "project", admitted: refused(400, "name must be a text of 1 to 60 characters.") },
+  "DELETE /views/{id}": { scope: "project", admitted: refused(404, "View not found") },
   "GET /servers": { scope: "project", admitted: ok },
   "POST /servers": {
     scope: "project",

@@ -17,6 +17,7 @@ import { monitorTests } from "./monitors.suite.ts";
 import { overviewTests } from "./overview.suite.ts";
 import { planChangeTests } from "./plans.suite.ts";
 import { quarantineTests } from "./quarantine.suite.ts";
+import { savedViewTests } from "./saved-views.suite.ts";
 import { scheduleTests } from "./schedules.suite.ts";
 import { sealedTests } from "./sealed.suite.ts";
 import { sessionTests } from "./sessions.suite.ts";
@@ -36,6 +37,7 @@ export function controlPlaneSuite(name: string, databases: DatabaseMaker): void 
     keyTests,
     sessionTests,
     identityTests,
+    savedViewTests,
     planChangeTests,
     monitorTests,
     changeTests,

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 9bf11a08962e53af. Do not edit.
+// Made by `npm run web:types` of the API's document 70e53e3d16afd449. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -139,6 +139,38 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listViews"];
+        put?: never;
+        post: operations["saveView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete: operations["removeView"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2186,6 +2218,25 @@ export interface components {
         };
         /**
          * @example {
+         *       "name": "Down in production",
+         *       "query": "q=status%3Adown+tag%3Aprod"
+         *     }
+         */
+        SaveView: {
+            name: string;
+            /**
+             * @description As the page's address has it after `?`
+             * @example q=status%3Adown
+             */
+            query: string;
+            /**
+             * @description For everyone in the project; for Owners, Admins and Managers
+             * @default false
+             */
+            shared?: boolean;
+        };
+        /**
+         * @example {
          *       "ids": [
          *         "inc_12",
          *         "inc_13"
@@ -3898,6 +3949,35 @@ export interface components {
             servers: number;
             down: number;
             degraded: number;
+        };
+        ViewList: {
+            views: components["schemas"]["View"][];
+            total: number;
+        };
+        View: {
+            /** @example viw_12 */
+            id: string;
+            name: string;
+            /**
+             * @description As the page's address has it after `?`
+             * @example q=status%3Adown
+             */
+            query: string;
+            /** @description Whether it is everyone's in the project */
+            shared: boolean;
+            /**
+             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @example [
+             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *     ]
+             */
+            warnings?: string[];
+        };
+        RemovedView: {
+            /** @constant */
+            success: true;
+            /** @example viw_12 */
+            id: string;
         };
         ResultList: {
             results: components["schemas"]["CheckResult"][];
@@ -6143,6 +6223,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TagList"];
+                };
+            };
+        };
+    };
+    listViews: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description List saved views: the person's own, and those of everyone in the project */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ViewList"];
+                };
+            };
+        };
+    };
+    saveView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SaveView"];
+            };
+        };
+        responses: {
+            /** @description Save a view; it takes the place of one with the same name */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["View"];
+                };
+            };
+        };
+    };
+    removeView: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description View id, `viw_<n>` or `<n>` */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a saved view */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RemovedView"];
                 };
             };
         };

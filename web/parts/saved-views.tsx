@@ -1,67 +1,147 @@
-/** Filters that a person has named: one press shows what they show. */
+/** Filters that people have named: one press shows what they show. The service has them, so they are the same in every browser. */
 import { useSignal } from "@preact/signals";
+import { client, data, type Schemas } from "../api/client.ts";
+import { type Resource, useResource } from "../api/resource.ts";
 import { filterLine } from "../state/project.ts";
 import { route } from "../state/route.ts";
-import { keepViews, views, withView } from "../state/views.ts";
+import { canEdit, project } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { Confirm } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { Icon } from "./icon.tsx";
+import { Failed } from "./states.tsx";
+
+type View = Schemas["View"];
+type Open = { readonly kind: "save" } | { readonly kind: "remove"; readonly view: View };
 
 /** Nothing while there is neither a view nor a filter to keep. */
 export function SavedViews() {
-  const saving = useSignal(false);
-  const name = useSignal("");
+  const open = useSignal<Open | null>(null);
+  const kept: Resource<Schemas["ViewList"]> = useResource(
+    (signal) => data(client.GET("/views", { signal })),
+    `views ${project.value?.id}`,
+  );
+  const { value, error } = kept.state.value;
+  const views = value?.views ?? [];
+  const { path } = route.value;
   const query = route.value.query.toString();
-  const isKept = views.value.some((view) => view.query === query);
-  const canKeep = filterLine.value !== "" && !isKept;
-  if (views.value.length === 0 && !canKeep) return null;
+  const canKeep = value !== null && filterLine.value !== "" && !views.some((view) => view.query === query);
+  const close = () => {
+    open.value = null;
+  };
+  if (error !== null && value === null) return <Failed message={error} again={kept.reload} />;
+  if (views.length === 0 && !canKeep) return null;
   return (
     <div class="views">
-      {views.value.length > 0 && (
+      {views.length > 0 && (
         <ul class="counts" aria-label={t("views.label")}>
-          {views.value.map((view) => (
-            <li key={view.name} class={view.query === query ? "view on" : "view"}>
-              <a href={`#/monitors?${view.query}`} dir="auto" aria-current={view.query === query ? "true" : undefined}>
-                {view.name}
-              </a>
-              <button
-                type="button"
-                class="icon-button"
-                aria-label={t("views.removeOf", { name: view.name })}
-                onClick={() => keepViews(views.value.filter((one) => one !== view))}
-              >
-                <Icon name="x" size={14} />
-              </button>
-            </li>
+          {views.map((view) => (
+            <Chip
+              key={view.id}
+              view={view}
+              path={path}
+              isOn={view.query === query}
+              remove={() => (open.value = { kind: "remove", view })}
+            />
           ))}
         </ul>
       )}
       {canKeep && (
-        <button type="button" class="button small" onClick={() => (saving.value = true)}>
+        <button type="button" class="button small" onClick={() => (open.value = { kind: "save" })}>
           <Icon name="plus" size={14} /> {t("views.save")}
         </button>
       )}
-      {saving.value && (
-        <Confirm
-          title={t("views.save")}
-          close={() => (saving.value = false)}
-          confirm={t("act.save")}
-          act={async () => {
-            keepViews(withView(views.value, { name: name.value, query }));
-            name.value = "";
-          }}
-        >
-          <TextField
-            label={t("field.name")}
-            hint={t("views.hint")}
-            required
-            maxLength={60}
-            value={name.value}
-            onValue={(text) => (name.value = text)}
-          />
-        </Confirm>
-      )}
+      {open.value?.kind === "save" && <Save query={query} close={close} saved={kept.reload} />}
+      {open.value?.kind === "remove" && <Remove view={open.value.view} close={close} removed={kept.reload} />}
     </div>
+  );
+}
+
+interface ChipProps {
+  readonly view: View;
+  /** Of the screen, which shows what the view selects. */
+  readonly path: string;
+  readonly isOn: boolean;
+  readonly remove: () => void;
+}
+
+function Chip({ view: { name, query, shared }, path, isOn, remove }: ChipProps) {
+  return (
+    <li class={isOn ? "view on" : "view"}>
+      {shared && <Icon name="users" size={14} />}
+      <a
+        href={`#${path}?${query}`}
+        dir="auto"
+        title={shared ? `${name} · ${t("views.shared")}` : name}
+        aria-current={isOn ? "true" : undefined}
+      >
+        {name}
+      </a>
+      {(!shared || canEdit.value) && (
+        <button type="button" class="icon-button" aria-label={t("views.removeOf", { name })} onClick={remove}>
+          <Icon name="x" size={14} />
+        </button>
+      )}
+    </li>
+  );
+}
+
+function Save({ query, close, saved }: { query: string; close: () => void; saved: () => void }) {
+  const name = useSignal("");
+  const shared = useSignal(false);
+  return (
+    <Confirm
+      title={t("views.save")}
+      close={close}
+      confirm={t("act.save")}
+      act={async () => {
+        await data(client.POST("/views", { body: { name: name.value, query, shared: shared.value } }));
+        saved();
+      }}
+    >
+      <TextField
+        label={t("field.name")}
+        hint={t("views.hint")}
+        required
+        maxLength={60}
+        value={name.value}
+        onValue={(text) => (name.value = text)}
+      />
+      {canEdit.value && (
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={shared.value}
+            onChange={(event) => (shared.value = event.currentTarget.checked)}
+          />
+          {t("views.shared")}
+        </label>
+      )}
+    </Confirm>
+  );
+}
+
+function Remove({
+  view: { id, name, shared },
+  close,
+  removed,
+}: {
+  view: View;
+  close: () => void;
+  removed: () => void;
+}) {
+  return (
+    <Confirm
+      title={t("views.remove")}
+      close={close}
+      confirm={t("views.remove")}
+      danger
+      act={async () => {
+        await data(client.DELETE("/views/{id}", { params: { path: { id } } }));
+        removed();
+      }}
+    >
+      <p>{t(shared ? "views.removeShared" : "views.removeOwn", { name })}</p>
+    </Confirm>
   );
 }

@@ -6,6 +6,7 @@ import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Grid } from "../parts/grid.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
+import { SavedViews } from "../parts/saved-views.tsx";
 import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { GROUPINGS, grouped, slowest } from "../state/monitors.ts";
@@ -86,6 +87,7 @@ function AtAGlance() {
               <Icon name="list" size={16} /> {t("overview.asTable")}
             </button>
           </div>
+          <SavedViews />
           <StatusCounts />
           {groups.value.length === 0 ? <p class="hint">{t("filter.none")}</p> : <Grid groups={groups.value} />}
         </div>

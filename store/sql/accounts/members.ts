@@ -8,6 +8,7 @@ import { forgetOutsider } from "./identities.ts";
 import { type Invited, type Member, type Members, MOST_MEMBERS } from "./members-port.ts";
 import { findOrInsertUser, signOut } from "./people.ts";
 import type { Person, UserRecord } from "./port.ts";
+import { forgetViews } from "./saved-views.ts";
 import { holdWorkspace } from "./workspaces.ts";
 
 const toUser: (row: Row<"users">) => UserRecord = decoder(USERS);
@@ -38,6 +39,7 @@ export function createMembers({ read, write }: Database): Members {
           .where("organization_id", "=", organizationId)
           .where("user_id", "=", userId)
           .execute();
+        await forgetViews(session, organizationId, userId);
         await forgetOutsider(session, userId);
         await raiseGeneration(session);
         return before;

@@ -7,6 +7,7 @@ import { type Row, USERS } from "../schema/tables.ts";
 import { caseKey } from "../schema/text.ts";
 import { forgetOutsider } from "./identities.ts";
 import type { Accounts, Person, UserRecord } from "./port.ts";
+import { forgetViews } from "./saved-views.ts";
 import { holdWorkspace, toWorkspace } from "./workspaces.ts";
 
 const USER = statement("user", "select * from users where id = ?");
@@ -76,6 +77,7 @@ export function createMemberships({ read, write }: Database): Memberships {
           .where("organization_id", "=", organizationId)
           .where("user_id", "=", userId)
           .executeTakeFirst();
+        await forgetViews(session, organizationId, userId);
         await forgetOutsider(session, userId);
         await raiseGeneration(session);
         return numDeletedRows > 0n;

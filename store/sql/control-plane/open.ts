@@ -6,6 +6,7 @@ import { createIdentities } from "../accounts/identities.ts";
 import { createKeys } from "../accounts/keys.ts";
 import { createMembers } from "../accounts/members.ts";
 import { createPasskeys } from "../accounts/passkeys.ts";
+import { createSavedViews } from "../accounts/saved-views.ts";
 import { createSessions } from "../accounts/sessions.ts";
 import { createChannels } from "../alerts/channels.ts";
 import { createAlertTurns } from "../alerts/notifications.ts";
@@ -66,6 +67,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     sessions: createSessions(database),
     identities: createIdentities(database),
     passkeys: createPasskeys(database),
+    savedViews: createSavedViews(database),
     plans: createPlans(database),
     monitors: createMonitors(database),
     overview: createOverview(database),

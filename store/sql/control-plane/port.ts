@@ -10,6 +10,7 @@ import type { Keys } from "../accounts/keys-port.ts";
 import type { Members } from "../accounts/members-port.ts";
 import type { Passkeys } from "../accounts/passkeys-port.ts";
 import type { Accounts } from "../accounts/port.ts";
+import type { SavedViews } from "../accounts/saved-views-port.ts";
 import type { Sessions } from "../accounts/sessions-port.ts";
 import type { Channels } from "../alerts/channels-port.ts";
 import type { AlertSettings, AlertTurns } from "../alerts/port.ts";
@@ -45,6 +46,7 @@ export interface ControlPlane {
   readonly sessions: Sessions;
   readonly identities: Identities;
   readonly passkeys: Passkeys;
+  readonly savedViews: SavedViews;
   readonly plans: Plans;
   readonly monitors: Monitors;
   readonly overview: OverviewRead;

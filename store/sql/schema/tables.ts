@@ -46,6 +46,7 @@ import {
   time,
 } from "./column.ts";
 import { DOCUMENT_THINGS, DOCUMENTS } from "./document-tables.ts";
+import { SAVED_VIEWS } from "./saved-view-table.ts";
 import { IDENTITIES, PASSKEYS, SESSIONS, SIGN_IN_ATTEMPTS, SIGN_IN_CODES } from "./sign-in-tables.ts";
 import { STATUS_PAGE_DOMAINS, STATUS_PAGE_UPDATES, STATUS_PAGES } from "./status-page-tables.ts";
 import { caseKey, searchKey } from "./text.ts";
@@ -420,6 +421,7 @@ export const TABLES = {
   identities: IDENTITIES,
   sign_in_attempts: SIGN_IN_ATTEMPTS,
   passkeys: PASSKEYS,
+  saved_views: SAVED_VIEWS,
   heartbeats,
   hash_keys: hashKeys,
   monitors: MONITORS,

@@ -128,6 +128,7 @@ export const ANSWERS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["/overview", overview],
   ["/incidents", incidents],
   ["/maintenances", maintenances],
+  ["/views", { views: [], total: 0 }],
   ["/keys", keys],
   ["/service", service],
 ]);

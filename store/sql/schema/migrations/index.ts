@@ -24,6 +24,7 @@ import { audit } from "./0021-audit.ts";
 import { maintenances } from "./0022-maintenances.ts";
 import { identities } from "./0023-identities.ts";
 import { passkeys } from "./0028-passkeys.ts";
+import { savedViews } from "./0029-saved-views.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -48,5 +49,6 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0022-maintenances": maintenances,
   "0023-identities": identities,
   "0028-passkeys": passkeys,
+  "0029-saved-views": savedViews,
   "0019-status-pages": statusPages,
 };
