@@ -65,6 +65,7 @@ const EXAMPLES = {
   organization: "3",
   user: "7",
   incident: "inc_9",
+  passkey: "3",
 } as const;
 
 /** @param what how the message names it: `--workspace`, `the key` */

@@ -1,6 +1,8 @@
-/** `sonde admin user`: switch a person off and on, in every workspace at once. */
+/** `sonde admin user`: people in every workspace at once: off and on, and how they sign in. */
 import { formatIso } from "../../model/time.ts";
 import { hostInUrl, signInLink } from "../../model/url.ts";
+import { CommandError } from "../command.ts";
+import { plain, renderTable } from "../table.ts";
 import { type Act, type ActGroup, flagOf, idOf, known } from "./act.ts";
 
 const set: Act = {
@@ -33,8 +35,68 @@ const link: Act = {
   },
 };
 
+const ways: Act = {
+  usage: "ways <user>",
+  summary: "what a person signs in to the page with: accounts at providers, and passkeys",
+  example: "user ways 7",
+  async run({ controlPlane }, _, [text]) {
+    const id = idOf("user", text, "the user");
+    known(await controlPlane.accounts.user(id), `user ${id}`);
+    const accounts = (await controlPlane.identities.ofUser(id)).map(({ provider, email, linkedAtMs }) => ({
+      provider,
+      email,
+      linked_at: formatIso(linkedAtMs),
+    }));
+    const passkeys = (await controlPlane.passkeys.ofUser(id)).map(({ id: passkey, name, createdAtMs, usedAtMs }) => ({
+      id: passkey,
+      name,
+      created_at: formatIso(createdAtMs),
+      used_at: usedAtMs === null ? null : formatIso(usedAtMs),
+    }));
+    const rows = [
+      ...accounts.map(({ provider, email, linked_at: since }) => ["account", provider, plain(email), since]),
+      ...passkeys.map(({ id: passkey, name, created_at: since }) => ["passkey", String(passkey), plain(name), since]),
+    ];
+    return {
+      facts: { user_id: id, accounts, passkeys },
+      text: renderTable(["way", "provider or id", "name", "since"], rows),
+    };
+  },
+};
+
+const unlink: Act = {
+  usage: "unlink <user>",
+  summary: "forget what a person signs in with, and end the sessions that began so; without an option all of it",
+  options: [
+    ["--provider <issuer>", "only the account at this provider, as `user ways` names it"],
+    ["--passkey <id>", "only this passkey, as `user ways` numbers it"],
+  ],
+  example: "user unlink 7 --passkey 3",
+  async run({ controlPlane }, { provider, passkey }, [text]) {
+    const id = idOf("user", text, "the user");
+    known(await controlPlane.accounts.user(id), `user ${id}`);
+    if (provider !== undefined && passkey !== undefined)
+      throw new CommandError("--provider and --passkey are two acts: give one of them, or none for all");
+    const forgot = await controlPlane.identities.forget(
+      id,
+      passkey !== undefined
+        ? { kind: "passkey", id: idOf("passkey", passkey, "--passkey") }
+        : provider !== undefined
+          ? { kind: "provider", issuer: String(provider) }
+          : { kind: "all" },
+    );
+    const isFound = forgot.accounts + forgot.passkeys > 0;
+    if (provider !== undefined) known(isFound, `account of user ${id} at ${plain(String(provider))}`);
+    if (passkey !== undefined) known(isFound, `passkey ${plain(String(passkey))} of user ${id}`);
+    return {
+      facts: { user_id: id, ...forgot },
+      text: `user ${id}: ${forgot.accounts} accounts and ${forgot.passkeys} passkeys are forgotten, ${forgot.sessions} sessions ended`,
+    };
+  },
+};
+
 export const user: ActGroup = {
   name: "user",
-  summary: "switch people off and on, and sign them in",
-  acts: [set, link],
+  summary: "switch people off and on, sign them in, and take ways to sign in from them",
+  acts: [set, link, ways, unlink],
 };

@@ -1,5 +1,6 @@
 /** Accounts of people at a provider, and sign-ins that were begun: one person for each account, and a sign-in is used once. */
 import { describe, expect, it } from "vitest";
+import { MOST_PASSKEYS } from "../../store/sql/accounts/passkeys-port.ts";
 import { type Ground, NOW_MS } from "./ground.suite.ts";
 
 const PROVIDER = "https://login.test-site.org";
@@ -45,6 +46,52 @@ export function identityTests(currentGround: () => Ground): void {
       await plane.accounts.removeMember(organizationId, byOperator);
       expect(await plane.identities.user(PROVIDER, "bob")).toBeUndefined();
       expect(await plane.identities.user(PROVIDER, "cy")).toBeUndefined();
+    });
+  });
+
+  describe("what a person signs in with", () => {
+    const passkey = (credentialId: string) => {
+      const { plane, userId } = currentGround();
+      const key = { credentialId, publicKey: "key", counter: 0, name: credentialId, addedVia: "link" as const };
+      return plane.passkeys.add({ ...key, userId, createdAtMs: NOW_MS });
+    };
+    const session = async (via: "link" | "oidc" | "passkey") => {
+      const { plane, userId } = currentGround();
+      const of = { secretHash: "hash", userId, keyId: null, device: "a", address: "b" };
+      return (await plane.sessions.create({ ...of, via, createdAtMs: NOW_MS, endsAtMs: NOW_MS + 10 })).id;
+    };
+    const left = async () => {
+      const { plane, userId } = currentGround();
+      return (await plane.sessions.ofUser(userId, NOW_MS)).map(({ via }) => via).sort();
+    };
+
+    it("is forgotten one by one, with the sessions that it began", async () => {
+      const { plane, userId } = currentGround();
+      const other = await join("b@test-site.org");
+      await link("ada");
+      await link("bob", other);
+      const [phone, laptop] = [await passkey("phone"), await passkey("laptop")];
+      if (typeof phone === "string" || typeof laptop === "string") throw new Error("no passkey");
+      for (const via of ["link", "oidc", "passkey"] as const) await session(via);
+      const generation = await plane.generation();
+      const { forget } = plane.identities;
+      const nothing = { accounts: 0, passkeys: 0, sessions: 0 };
+      expect(await forget(userId, { kind: "provider", issuer: "https://other.test-site.org" })).toEqual(nothing);
+      expect(await forget(other, { kind: "passkey", id: phone.id })).toEqual(nothing);
+      expect(await forget(userId, { kind: "passkey", id: phone.id })).toEqual({ ...nothing, passkeys: 1, sessions: 1 });
+      expect(await left()).toEqual(["link", "oidc"]);
+      expect(await plane.generation()).toBeGreaterThan(generation);
+      const account = { provider: PROVIDER, email: "a@test-site.org", linkedAtMs: NOW_MS };
+      expect(await plane.identities.ofUser(userId)).toEqual([account]);
+      expect(await forget(userId, { kind: "all" })).toEqual({ accounts: 1, passkeys: 1, sessions: 1 });
+      expect(await left()).toEqual(["link"]);
+      expect(await plane.identities.user(PROVIDER, "bob")).toMatchObject({ id: other });
+      expect(await link("ada-2")).toBe(true);
+    });
+
+    it("has a bound of passkeys", async () => {
+      for (let n = 0; n < MOST_PASSKEYS; n++) expect(await passkey(`p${n}`)).toMatchObject({ name: `p${n}` });
+      expect(await passkey("one more")).toBe("full");
     });
   });
 

@@ -24,6 +24,26 @@ export interface NewAttempt {
   readonly expiresAtMs: number;
 }
 
+/** What a person shall no longer sign in with. */
+export type Forgotten =
+  | { readonly kind: "all" }
+  | { readonly kind: "provider"; readonly issuer: string }
+  | { readonly kind: "passkey"; readonly id: number };
+
+export interface Forgot {
+  readonly accounts: number;
+  readonly passkeys: number;
+  readonly sessions: number;
+}
+
+export interface LinkedAccount {
+  /** The provider's issuer. */
+  readonly provider: string;
+  /** As the provider wrote it when the account was linked. */
+  readonly email: string;
+  readonly linkedAtMs: number;
+}
+
 /** Sign-ins under way at the same time; our choice. Beyond it the oldest are forgotten: a flood of new ones keeps its bound. */
 export const MOST_ATTEMPTS = 10_000;
 
@@ -32,6 +52,14 @@ export interface Identities {
   user(provider: string, subject: string): Promise<UserRecord | undefined>;
   /** False when the person has another account of that provider, or the account is another person's. */
   link(identity: NewIdentity): Promise<boolean>;
+
+  /** By provider. */
+  ofUser(userId: number): Promise<readonly LinkedAccount[]>;
+  /**
+   * Forgets accounts of providers, passkeys, and the sessions that such ones began: which passkey began a session is not known, so all that passkeys
+   * began end with any of them.
+   */
+  forget(userId: number, what: Forgotten): Promise<Forgot>;
 
   /** Also forgets what is too old or too much. */
   addAttempt(attempt: NewAttempt): Promise<void>;

@@ -1,9 +1,17 @@
 /** Accounts of people at a provider of identities, and sign-ins that were begun and not ended. */
 import type { Database, Session } from "../db/database.ts";
+import { raiseGeneration } from "../db/generation.ts";
 import { decoder } from "../schema/column.ts";
 import { type Row, USERS } from "../schema/tables.ts";
 import { storable } from "../schema/text.ts";
-import { type Identities, MOST_ATTEMPTS, type NewAttempt, type NewIdentity } from "./identities-port.ts";
+import {
+  type Forgot,
+  type Forgotten,
+  type Identities,
+  MOST_ATTEMPTS,
+  type NewAttempt,
+  type NewIdentity,
+} from "./identities-port.ts";
 import type { UserRecord } from "./port.ts";
 
 const toUser: (row: Row<"users">) => UserRecord = decoder(USERS);
@@ -22,6 +30,12 @@ export function createIdentities({ read, write }: Database, most = MOST_ATTEMPTS
       return row && toUser(row);
     },
     link: (identity) => write((session) => link(session, identity)),
+    async ofUser(userId) {
+      const ofUser = read.kysely.selectFrom("identities").selectAll().where("user_id", "=", userId);
+      const rows = await ofUser.orderBy("provider").execute();
+      return rows.map(({ provider, email, linked_at_ms: linkedAtMs }) => ({ provider, email, linkedAtMs }));
+    },
+    forget: (userId, what) => write((session) => forget(session, userId, what)),
     addAttempt: (attempt) => write((session) => addAttempt(session, attempt, most)),
     takeAttempt: (attemptHash, purpose, nowMs) =>
       write(async ({ kysely }) => {
@@ -52,6 +66,32 @@ async function link({ kysely }: Session, { provider, subject, userId, email, now
     .where("subject", "=", account.subject)
     .executeTakeFirst();
   return row?.user_id === userId;
+}
+
+async function forget(session: Session, userId: number, what: Forgotten): Promise<Forgot> {
+  const { kysely } = session;
+  const forgot = { accounts: 0, passkeys: 0, sessions: 0 };
+  if (what.kind !== "passkey") {
+    let accounts = kysely.deleteFrom("identities").where("user_id", "=", userId);
+    if (what.kind === "provider") accounts = accounts.where("provider", "=", what.issuer);
+    forgot.accounts = Number((await accounts.executeTakeFirst()).numDeletedRows);
+  }
+  if (what.kind !== "provider") {
+    let passkeys = kysely.deleteFrom("passkeys").where("user_id", "=", userId);
+    if (what.kind === "passkey") passkeys = passkeys.where("id", "=", what.id);
+    forgot.passkeys = Number((await passkeys.executeTakeFirst()).numDeletedRows);
+  }
+  const ways = [
+    ...(forgot.accounts > 0 ? (["oidc"] as const) : []),
+    ...(forgot.passkeys > 0 ? (["passkey"] as const) : []),
+  ];
+  if (ways.length === 0) return forgot;
+  const sessions = kysely.deleteFrom("sessions").where("user_id", "=", userId).where("via", "in", ways);
+  forgot.sessions = Number((await sessions.executeTakeFirst()).numDeletedRows);
+  // A passkey that is being added at this moment is not added.
+  await kysely.deleteFrom("sign_in_attempts").where("user_id", "=", userId).execute();
+  await raiseGeneration(session);
+  return forgot;
 }
 
 async function addAttempt({ kysely }: Session, attempt: NewAttempt, most: number): Promise<void> {
