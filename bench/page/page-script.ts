@@ -45,6 +45,23 @@ export const PAGE_SCRIPT = `
         for (const entry of list.getEntries()) if (entry.name === "input" || entry.name === "keydown") bench.keys.push(entry.duration);
       }).observe({ type: "event", durationThreshold: 16 });
     },
+    /** The table, or in its place nothing of its height. */
+    async toTop(isEmpty) {
+      const app = document.getElementById("app");
+      document.querySelector(".bench-empty")?.remove();
+      app.style.display = "";
+      const height = document.documentElement.scrollHeight;
+      if (isEmpty) {
+        const empty = document.createElement("div");
+        empty.className = "bench-empty";
+        empty.style.height = height + "px";
+        app.style.display = "none";
+        document.body.append(empty);
+      }
+      scrollTo(0, 0);
+      await frame();
+      await frame();
+    },
     watchFrames() {
       gaps = [];
       isWatching = true;

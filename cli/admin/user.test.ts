@@ -45,7 +45,8 @@ it("lists accounts and passkeys, and forgets one of them, or all", async () => {
     ],
   });
   expect(text).toContain("Laptop");
-  expect(text).not.toMatch(/s3cret|\u0007/);
+  expect(text).not.toContain("s3cret");
+  expect(text).not.toContain("\u0007");
   await expect(run("unlink 1", { passkey: "9" })).rejects.toThrow("there is no passkey 9 of user 1");
   await expect(run("unlink 1", { provider: "x" })).rejects.toThrow("there is no account of user 1 at x");
   await expect(run("unlink 1", { provider: ISSUER, passkey: "1" })).rejects.toThrow("give one of them");

@@ -21,6 +21,8 @@ const MARKS = {
   hook: "m4rkhook",
   provider: "m4rkprovider",
   channel: "m4rkchannel",
+  oidc: "m4rkoidc",
+  code: "m4rkcode",
 } as const;
 type Mark = keyof typeof MARKS;
 const NAMES = Object.keys(MARKS) as Mark[];
@@ -29,6 +31,8 @@ const NAMES = Object.keys(MARKS) as Mark[];
 const WITHIN_MS = 120_000;
 const ALLOW = { SONDE_ALLOW_NETS: "127.0.0.0/8" };
 const METRICS = "token-of-metrics";
+/** Of the provider of identities. */
+const TOKEN_PATH = "/token";
 
 export interface Stores {
   readonly settings: ProductSettings;
@@ -63,7 +67,14 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       server = createServer((request, response) => answer(request, response, asked));
       port = await listen(server);
       const { env, ...rest } = stores.settings;
-      product = await startProduct({ ...rest, env: { ...env, SONDE_LOG: "debug", SONDE_METRICS_TOKEN: METRICS } });
+      const provider = {
+        SONDE_BASE_URL: "https://sonde.test-site.org",
+        SONDE_OIDC_ISSUER: `http://127.0.0.1:${port}`,
+        SONDE_OIDC_CLIENT_ID: "sonde",
+        SONDE_OIDC_CLIENT_SECRET: MARKS.oidc,
+      };
+      const chatty = { SONDE_LOG: "debug", SONDE_METRICS_TOKEN: METRICS };
+      product = await startProduct({ ...rest, env: { ...env, ...provider, ...chatty } });
       const url = `http://127.0.0.1:${receiver.port}/services/${MARKS.hook}?key=${MARKS.hook}`;
       await act("webhook", "create", "--project", "prj_1", "--url", url);
       const viewer = [
@@ -78,6 +89,7 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       ] as const;
       viewerKey = (await act<{ readonly key: string }>(...viewer)).key;
       await makeEverything();
+      await signInAtProvider();
     }, WITHIN_MS);
 
     afterAll(async () => {
@@ -125,7 +137,18 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       await eventually(async () => messages().length > 0 || undefined, WITHIN_MS);
     }
 
-    const messages = (): readonly Asked[] => asked.filter(({ body }) => body !== "");
+    /** A sign-in that the provider refuses once it has the secret. */
+    async function signInAtProvider(): Promise<void> {
+      const address = `${product.url}/api/v1/session/oidc`;
+      const begun = await fetch(address, { method: "POST", headers: { "x-sonde-page": "1" } });
+      const { url } = (await begun.json()) as { readonly url: string };
+      const query = `code=${MARKS.code}&state=${new URL(url).searchParams.get("state")}`;
+      const cookie = begun.headers.get("set-cookie")?.split(";")[0] ?? "";
+      const back = await fetch(`${address}?${query}`, { headers: { cookie }, redirect: "manual" });
+      expect([back.status, back.headers.get("location")?.split("#")[1]]).toEqual([303, "/sign-in?failed=provider"]);
+    }
+
+    const messages = (): readonly Asked[] => asked.filter(({ path, body }) => body !== "" && path !== TOKEN_PATH);
     /** What acknowledges without a sign-in. */
     const links = (): readonly string[] =>
       messages().flatMap(({ body }) => [...body.matchAll(/\/ack\/([\w.~-]{20,})/g)].map(([, token]) => token ?? ""));
@@ -219,6 +242,10 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       expect(asked.some(({ path }) => path === `/list/${MARKS.provider}?token=${MARKS.provider}`)).toBe(true);
       expect(asked.every(({ path }) => !path.includes(MARKS.fragment))).toBe(true);
       expect(messages().every(({ authorization }) => authorization === `Bearer ${MARKS.channel}`)).toBe(true);
+      const token = asked.find(({ path }) => path === TOKEN_PATH);
+      expect(`${atob(token?.authorization.replace("Basic ", "") ?? "")} ${token?.body}`).toMatch(
+        new RegExp(`${MARKS.oidc}.*${MARKS.code}|${MARKS.code}.*${MARKS.oidc}`),
+      );
       await eventually(async () => links().length > 0 || undefined, WITHIN_MS);
       expect(receiver.received.every(({ path }) => path === `/services/${MARKS.hook}?key=${MARKS.hook}`)).toBe(true);
     });
@@ -285,11 +312,27 @@ function answer(request: IncomingMessage, response: ServerResponse, asked: Asked
   request.on("end", () => {
     const { authorization = "" } = request.headers;
     asked.push({ path, authorization, body: Buffer.concat(pieces).toString() });
-    if (path.startsWith("/away")) {
+    if (path === "/.well-known/openid-configuration") {
+      response
+        .setHeader("content-type", "application/json")
+        .end(JSON.stringify(providerAt(request.headers.host ?? "")));
+    } else if (path === TOKEN_PATH) {
+      response.writeHead(401, { "content-type": "application/json" }).end(JSON.stringify({ error: "invalid_client" }));
+    } else if (path.startsWith("/away")) {
       const location = `ftp://${MARKS.location}:${MARKS.location}@127.0.0.1/a?b=${MARKS.location}`;
       response.writeHead(302, { location }).end();
     } else response.writeHead(path.startsWith("/down") || path.startsWith("/list") ? 500 : 200).end("all is well");
   });
+}
+
+/** What a provider of identities says of itself (OpenID Connect Discovery section 3). */
+function providerAt(host: string): object {
+  const issuer = `http://${host}`;
+  return {
+    ...{ issuer, authorization_endpoint: `${issuer}/authorize`, token_endpoint: `${issuer}${TOKEN_PATH}` },
+    ...{ jwks_uri: `${issuer}/keys`, response_types_supported: ["code"], subject_types_supported: ["public"] },
+    id_token_signing_alg_values_supported: ["RS256"],
+  };
 }
 
 /** Bytes of every file, as Latin-1 text. */

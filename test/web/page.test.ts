@@ -144,6 +144,18 @@ describeWith(["chromium"], "the page", () => {
     await page.getByRole("list", { name: "Timeline" }).waitFor();
     await door.reopen();
     await page.getByRole("heading", { level: 1, name: "Door has recovered" }).waitFor({ timeout: 60_000 });
+    await page.getByRole("button", { name: "Write" }).click();
+    const report = page.getByRole("dialog", { name: "Post-mortem" });
+    await report.getByRole("textbox", { name: "Why it happened" }).fill(HOSTILE_NAME);
+    await report.getByRole("button", { name: "Save" }).click();
+    await page.getByText(HOSTILE_NAME).waitFor();
+    await open(page, "/incidents?severity=warning", "Incidents");
+    await page.getByText("No incident matches.").waitFor();
+    await page.getByRole("combobox", { name: "Severity" }).selectOption("critical");
+    await page.getByRole("searchbox", { name: "Tag" }).fill("door");
+    await page.getByRole("searchbox", { name: "Tag" }).press("Enter");
+    await page.getByRole("link", { name: "Door" }).first().waitFor();
+    expect(await accessFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -205,6 +217,26 @@ describeWith(["chromium"], "the page", () => {
     await page.getByRole("option", { name: "Shop" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Shop" }).waitFor();
+    // A key presses the button of the screen that says so, and opens the list of them.
+    await page.keyboard.press("e");
+    await page.getByRole("dialog", { name: "Edit monitor" }).waitFor();
+    const escape = async () => {
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    };
+    await escape();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keys" }).waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await escape();
+    await page.keyboard.press("g");
+    await page.keyboard.press("m");
+    await page.getByRole("table", { name: "Monitors" }).getByRole("link").first().waitFor();
+    for (const key of ["j", "j", "k", "x"]) await page.keyboard.press(key);
+    await page.getByText("1 selected").waitFor();
+    await page.keyboard.press(".");
+    await page.keyboard.press("Tab");
+    await page.locator(".bulk button:focus").filter({ hasText: "Pause" }).waitFor();
     await page.keyboard.press("g");
     await page.keyboard.press("o");
     const grid = page.getByRole("grid", { name: "Monitors" });

@@ -1,5 +1,6 @@
 /** The stream of what changes in a project, over the wire. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { DEFAULT_MAX_STREAMS } from "../../api/streams.ts";
 import { writeLiveMessage } from "../../model/live-message.ts";
 import { batch, opening } from "../store/ground.suite.ts";
 import { type Followed, follow } from "./follow.suite.ts";
@@ -78,6 +79,24 @@ export function liveSuite(server: "net" | "node"): void {
       await expect.poll(() => other.named("monitors").length, { timeout: 8_000 }).toBe(1);
       expect(isEnded).toBe(false);
     }, 30_000);
+
+    it("is had 200 times at once; a hundred more are refused in words, and nothing waits for them", async () => {
+      const headers = { "x-api-key": world.key };
+      const readers = await Promise.all(Array.from({ length: DEFAULT_MAX_STREAMS }, () => followed(headers)));
+      const more = () => world.send("GET", `/api/v1/live?project=prj_${world.projectId}`, { project: null });
+      const refused = await Promise.all(Array.from({ length: 100 }, more));
+      expect(new Set(refused.map(({ status, body }) => `${status} ${body.message}`))).toEqual(
+        new Set(["503 Too many streams are open. Close one, or try again later."]),
+      );
+      expect(refused[0]?.headers["retry-after"]).toMatch(/^[1-9]/);
+      // Requests are answered, and each reader is told of what they change.
+      expect((await world.send("PUT", `/api/v1/servers/${id}`, { body: { name: "d" } })).status).toBe(200);
+      const told = () => readers.filter(({ named }) => named("monitors").length > 0).length;
+      await expect.poll(told, { timeout: 15_000 }).toBe(DEFAULT_MAX_STREAMS);
+      readers[0]?.leave();
+      const first = async () => (await followed(headers)).events[0]?.name;
+      await expect.poll(first, { timeout: 15_000 }).toBe("hello");
+    }, 60_000);
 
     it("refuses what other endpoints refuse, before the stream begins", async () => {
       const refused = async (query: string, project: string | null = null) => {

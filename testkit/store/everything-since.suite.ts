@@ -38,12 +38,27 @@ async function writeSignIn({ sessions, identities, passkeys }: ControlPlane): Pr
   await passkeys.add({ ...passkey, userId: USER, addedVia: "link", createdAtMs: AT_MS });
 }
 
-async function writeTold({ channels, alerts, alertTurns, outgoing, leases }: ControlPlane): Promise<void> {
+async function writeTold({
+  channels,
+  alerts,
+  alertTurns,
+  outgoing,
+  leases,
+  shards,
+  sink,
+}: ControlPlane): Promise<void> {
   const channel = { projectId: PROJECT, kind: "ntfy", name: "Phone", settings: { topic: "a" }, active: true };
   await channels.create({ ...channel, secretNames: ["token"], sealed: (id) => `2.0011aabb.${id}`, nowMs: AT_MS }, 100);
+  const shard = (await shards.take(0, "scheduler 2", 1)) ?? 0;
+  const why = { message: "refused", category: "server_not_connected" as const, locations: ["any"] };
+  await sink.apply({
+    ...{ spool: "spool 2", leases: [{ shard: 0, epoch: shard }], appliedSeq: 1, live: [], drainedInboxIds: [] },
+    incidents: [{ type: "open", monitorId: 1, atMs: AT_MS, startedAtMs: AT_MS, level: "down", ...why }],
+  });
   const epoch = (await leases.take(SENDER_LEASE, "a process", await leases.read(SENDER_LEASE))) ?? 0;
   const breathe = async (): Promise<void> => {};
-  const nowMs = AT_MS + 1_000;
+  // Later than what waits to be told together.
+  const nowMs = AT_MS + HOUR_MS;
   while ((await outgoing.fanOut(epoch, { limit: 100, nowMs })) > 0);
   while ((await alertTurns.speak(epoch, { nowMs, limit: 100, folds: false, breathe })) > 0);
   const of = { nowMs, failing: false, perChannel: 100, limit: 100, except: [], underWay: [] };

@@ -40,6 +40,7 @@ export function IncidentLine({ incident, changed }: { incident: Row; changed: ()
         <button
           type="button"
           class="button small"
+          aria-keyshortcuts="a"
           aria-label={t("incident.acknowledgeOf", { name })}
           onClick={() => void acknowledge(id, null).then((done) => done && changed())}
         >

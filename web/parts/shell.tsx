@@ -6,13 +6,14 @@ import { liveState } from "../api/live.ts";
 import { NAVIGATION, type NavLink, SCREENS } from "../screens/index.ts";
 import type { ScreenProps } from "../screens/screen.ts";
 import { announcement, attempt, closeNotice, notice } from "../state/notices.ts";
-import { paletteOpen } from "../state/palette-open.ts";
+import { keysOpen, paletteOpen } from "../state/palette-open.ts";
 import { theme } from "../state/prefs.ts";
 import { counts } from "../state/project.ts";
 import { go, matchPath, route } from "../state/route.ts";
 import { openProject, project, signedIn, signOut } from "../state/session.ts";
 import { number, t } from "../words/words.ts";
 import { Icon } from "./icon.tsx";
+import { KeysHelp } from "./keys-help.tsx";
 import { Palette } from "./palette.tsx";
 import { Failed, Skeleton } from "./states.tsx";
 
@@ -53,6 +54,7 @@ export function Shell() {
         {announcement.value}
       </p>
       {paletteOpen.value && <Palette />}
+      {keysOpen.value && <KeysHelp />}
     </div>
   );
 }

@@ -14,6 +14,7 @@ import { counts, incidentNews } from "../state/project.ts";
 import { canEdit } from "../state/session.ts";
 import { timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
+import { Report } from "./incident-report.tsx";
 import { Told } from "./incident-told.tsx";
 import type { ScreenProps } from "./screen.ts";
 
@@ -48,6 +49,7 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
             <Head view={view} changed={incident.reload} />
             <LastFailure view={view} />
             <Told id={id} />
+            <Report view={view} changed={incident.reload} />
             {canEdit.value && <NoteForm id={id} changed={incident.reload} />}
             <Timeline events={events} id={id} changed={incident.reload} />
           </>
@@ -100,6 +102,7 @@ function Acts({ view, changed }: { view: IncidentView; changed: () => void }) {
           <button
             type="button"
             class="button primary"
+            aria-keyshortcuts="a"
             onClick={() => void acknowledge(view.id, note.value.trim() === "" ? null : note.value).then(changed)}
           >
             <Icon name="check" size={16} /> {t("incident.acknowledge")}
@@ -116,7 +119,7 @@ function Acts({ view, changed }: { view: IncidentView; changed: () => void }) {
         </>
       )}
       {view.type !== "push" && (
-        <button type="button" class="button" onClick={() => void retest()}>
+        <button type="button" class="button" aria-keyshortcuts="t" onClick={() => void retest()}>
           <Icon name="refresh-cw" size={16} /> {t("incident.retest")}
         </button>
       )}

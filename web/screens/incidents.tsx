@@ -1,12 +1,20 @@
 /** What is going on now first, then what was, by day. */
-import { useComputed } from "@preact/signals";
+import { useSignal } from "@preact/signals";
+import { useState } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Confirm } from "../parts/dialog.tsx";
+import { TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
 import { Empty, Show } from "../parts/states.tsx";
+import { say } from "../state/notices.ts";
 import { counts, incidentNews } from "../state/project.ts";
+import { route } from "../state/route.ts";
+import { canEdit } from "../state/session.ts";
 import { day, timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
+import { IncidentsFilter, incidentQuery } from "./incidents-filter.tsx";
 
 type Row = Schemas["IncidentRow"];
 const MOST = 200;
@@ -14,9 +22,11 @@ const MOST = 200;
 const RELOAD_MS = 30_000;
 
 export function Incidents() {
+  const query = incidentQuery(route.value.query);
+  const isNarrowed = Object.keys(query).length > 0;
   const list = useResource(
-    (signal) => data(client.GET("/incidents", { params: { query: { limit: MOST } }, signal })),
-    `incidents ${incidentNews.value} ${counts.value?.down}`,
+    (signal) => data(client.GET("/incidents", { params: { query: { limit: MOST, ...query } }, signal })),
+    `incidents ${JSON.stringify(query)} ${incidentNews.value} ${counts.value?.down}`,
     RELOAD_MS,
   );
   return (
@@ -24,18 +34,31 @@ export function Incidents() {
       <header class="screen-head">
         <h1>{t("nav.incidents")}</h1>
       </header>
+      <IncidentsFilter />
       <Show resource={list} rows={8}>
-        {({ incidents }) => <List incidents={incidents} changed={list.reload} />}
+        {({ incidents }) => <List incidents={incidents} isNarrowed={isNarrowed} changed={list.reload} />}
       </Show>
     </div>
   );
 }
 
-function List({ incidents, changed }: { incidents: readonly Row[]; changed: () => void }) {
+function List({
+  incidents,
+  isNarrowed,
+  changed,
+}: {
+  incidents: readonly Row[];
+  isNarrowed: boolean;
+  changed: () => void;
+}) {
+  const asking = useSignal(false);
   const open = incidents.filter(({ status }) => status === "active");
-  const days = useComputed(() => byDay(incidents.filter(({ status }) => status !== "active")));
+  const fresh = open.filter(({ acknowledged }) => !acknowledged).map(({ id }) => id);
+  const days = byDay(incidents.filter(({ status }) => status !== "active"));
   if (incidents.length === 0)
-    return (
+    return isNarrowed ? (
+      <p class="hint">{t("incidents.noneFound")}</p>
+    ) : (
       <Empty icon="circle-check" title={t("incidents.empty")}>
         <p>{t("incidents.emptyText")}</p>
       </Empty>
@@ -45,6 +68,11 @@ function List({ incidents, changed }: { incidents: readonly Row[]; changed: () =
       <section class="card" aria-labelledby="open">
         <header class="card-head">
           <h2 id="open">{t("incidents.open", { n: open.length })}</h2>
+          {canEdit.value && fresh.length > 1 && (
+            <button type="button" class="button small" onClick={() => (asking.value = true)}>
+              <Icon name="check-check" size={14} /> {t("incidents.acknowledgeAll", { n: fresh.length })}
+            </button>
+          )}
         </header>
         {open.length === 0 ? (
           <p class="hint">{t("incidents.noneOpen")}</p>
@@ -56,7 +84,8 @@ function List({ incidents, changed }: { incidents: readonly Row[]; changed: () =
           </ul>
         )}
       </section>
-      {days.value.map(({ name, rows }) => (
+      {asking.value && <AcknowledgeAll ids={fresh} close={() => (asking.value = false)} changed={changed} />}
+      {days.map(({ name, rows }) => (
         <section class="card" key={name} aria-label={name}>
           <header class="card-head">
             <h2>{name}</h2>
@@ -69,6 +98,33 @@ function List({ incidents, changed }: { incidents: readonly Row[]; changed: () =
         </section>
       ))}
     </>
+  );
+}
+
+/** @param ids as they were when the dialog was opened are those that it is about */
+function AcknowledgeAll({ ids, close, changed }: { ids: readonly string[]; close: () => void; changed: () => void }) {
+  const note = useSignal("");
+  const [asked] = useState(ids);
+  return (
+    <Confirm
+      title={t("incidents.acknowledgeMany")}
+      close={close}
+      confirm={t("incident.acknowledge")}
+      act={async () => {
+        const body = { ids: [...asked], note: note.value.trim() === "" ? null : note.value };
+        const { acknowledged } = await data(client.POST("/incidents/acknowledge", { body }));
+        say(t("incidents.acknowledged", { n: acknowledged }));
+        changed();
+      }}
+    >
+      <p>{t("incidents.acknowledgeText", { n: asked.length })}</p>
+      <TextField
+        label={t("incident.ackNote")}
+        maxLength={500}
+        value={note.value}
+        onValue={(text) => (note.value = text)}
+      />
+    </Confirm>
   );
 }
 

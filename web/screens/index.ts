@@ -1,8 +1,6 @@
 /** THE LIST of screens. A new one is a file and a line here. `nav` puts it into the navigation; `group` says below which link it is. */
 import type { ComponentType } from "preact";
 import type { Key } from "../words/words.ts";
-import { Incident } from "./incident.tsx";
-import { Incidents } from "./incidents.tsx";
 import { Monitor } from "./monitor.tsx";
 import { Monitors } from "./monitors.tsx";
 import { Overview } from "./overview.tsx";
@@ -63,13 +61,13 @@ export const SCREENS: readonly Screen[] = [
     pattern: "/incidents",
     title: "nav.incidents",
     group: "/incidents",
-    screen: Incidents,
+    screen: { load: async () => (await import("./incidents.tsx")).Incidents },
   },
   {
     pattern: "/incidents/:id",
     title: "nav.incidents",
     group: "/incidents",
-    screen: Incident,
+    screen: { load: async () => (await import("./incident.tsx")).Incident },
   },
   {
     pattern: "/tunnels",

@@ -178,14 +178,20 @@ function Acts({
   return (
     <div class="acts">
       {view.type !== "push" && view.active && (
-        <button type="button" class="button primary" aria-disabled={busy.value} onClick={() => void check()}>
+        <button
+          type="button"
+          class="button primary"
+          aria-disabled={busy.value}
+          aria-keyshortcuts="t"
+          onClick={() => void check()}
+        >
           <Icon name="zap" size={16} /> {t("monitor.checkNow")}
         </button>
       )}
-      <button type="button" class="button" onClick={() => void setActive(!view.active)}>
+      <button type="button" class="button" aria-keyshortcuts="p" onClick={() => void setActive(!view.active)}>
         <Icon name={view.active ? "pause" : "play"} size={16} /> {t(view.active ? "act.pause" : "act.resume")}
       </button>
-      <button type="button" class="button" onClick={() => ask("edit")}>
+      <button type="button" class="button" aria-keyshortcuts="e" onClick={() => ask("edit")}>
         <Icon name="pencil" size={16} /> {t("act.edit")}
       </button>
       <button type="button" class="button" onClick={() => ask("delete")}>

@@ -3,6 +3,7 @@ import { keeping } from "./en/keeping.ts";
 import { moving } from "./en/moving.ts";
 import { setting } from "./en/setting.ts";
 import { telling } from "./en/telling.ts";
+import { using } from "./en/using.ts";
 import { watching } from "./en/watching.ts";
 
-export const en = { ...watching, ...setting, ...telling, ...keeping, ...moving } as const;
+export const en = { ...watching, ...setting, ...telling, ...keeping, ...moving, ...using } as const;

@@ -3,7 +3,8 @@ import { keeping } from "./fa/keeping.ts";
 import { moving } from "./fa/moving.ts";
 import { setting } from "./fa/setting.ts";
 import { telling } from "./fa/telling.ts";
+import { using } from "./fa/using.ts";
 import { watching } from "./fa/watching.ts";
 import type { Words } from "./text.ts";
 
-export const fa: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving };
+export const fa: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving, ...using };

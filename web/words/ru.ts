@@ -3,7 +3,8 @@ import { keeping } from "./ru/keeping.ts";
 import { moving } from "./ru/moving.ts";
 import { setting } from "./ru/setting.ts";
 import { telling } from "./ru/telling.ts";
+import { using } from "./ru/using.ts";
 import { watching } from "./ru/watching.ts";
 import type { Words } from "./text.ts";
 
-export const ru: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving };
+export const ru: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving, ...using };

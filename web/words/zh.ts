@@ -5,6 +5,7 @@ import { keeping } from "./zh/keeping.ts";
 import { moving } from "./zh/moving.ts";
 import { setting } from "./zh/setting.ts";
 import { telling } from "./zh/telling.ts";
+import { using } from "./zh/using.ts";
 import { watching } from "./zh/watching.ts";
 
-export const zh: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving };
+export const zh: Words = { ...watching, ...setting, ...telling, ...keeping, ...moving, ...using };

@@ -1,0 +1,92 @@
+/** Narrows the list of incidents. What is chosen stands in the address, so that it can be sent. */
+import { replaceParameter, route } from "../state/route.ts";
+import { type Key, t } from "../words/words.ts";
+
+const SEVERITIES = ["", "critical", "warning"] as const;
+const ACKNOWLEDGED = ["", "false", "true"] as const;
+const WORDS: Readonly<Record<(typeof ACKNOWLEDGED)[number], Key>> = {
+  "": "incidents.any",
+  false: "incidents.unacknowledged",
+  true: "incident.acknowledged",
+};
+const DAY_MS = 86_400_000;
+
+export interface IncidentQuery {
+  readonly tag?: string;
+  readonly severity?: "critical" | "warning";
+  readonly acknowledged?: boolean;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** As the address has it; what is none of ours is left out. */
+export function incidentQuery(query: URLSearchParams): IncidentQuery {
+  const severity = SEVERITIES.find((word) => word !== "" && word === query.get("severity"));
+  const acknowledged = ACKNOWLEDGED.find((word) => word !== "" && word === query.get("ack"));
+  const tag = query.get("tag")?.trim() ?? "";
+  const [from, to] = [dayOf(query.get("from"), 0), dayOf(query.get("to"), DAY_MS - 1)];
+  return {
+    ...(tag !== "" && { tag }),
+    ...(severity !== undefined && severity !== "" && { severity }),
+    ...(acknowledged !== undefined && { acknowledged: acknowledged === "true" }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+  };
+}
+
+/** The day begins where the reader is. */
+function dayOf(text: string | null, afterMs: number): string | undefined {
+  if (text === null || !/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
+  const atMs = new Date(`${text}T00:00:00`).getTime() + afterMs;
+  return Number.isNaN(atMs) ? undefined : new Date(atMs).toISOString();
+}
+
+export function IncidentsFilter() {
+  const { query } = route.value;
+  const value = (name: string) => query.get(name) ?? "";
+  return (
+    <search class="bar incidents-filter">
+      <select
+        aria-label={t("incidents.severity")}
+        value={value("severity")}
+        onChange={(event) => replaceParameter("severity", event.currentTarget.value)}
+      >
+        {SEVERITIES.map((word) => (
+          <option key={word} value={word}>
+            {t(word === "" ? "incidents.anySeverity" : `severity.${word}`)}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label={t("incident.acknowledged")}
+        value={value("ack")}
+        onChange={(event) => replaceParameter("ack", event.currentTarget.value)}
+      >
+        {ACKNOWLEDGED.map((word) => (
+          <option key={word} value={word}>
+            {t(WORDS[word])}
+          </option>
+        ))}
+      </select>
+      <input
+        type="search"
+        id="filter"
+        dir="auto"
+        aria-label={t("bulk.tag")}
+        placeholder={t("bulk.tag")}
+        value={value("tag")}
+        onChange={(event) => replaceParameter("tag", event.currentTarget.value)}
+      />
+      {(["from", "to"] as const).map((name) => (
+        <label key={name} class="group-by">
+          <span>{t(`incidents.${name}`)}</span>
+          <input
+            type="date"
+            value={value(name)}
+            onChange={(event) => replaceParameter(name, event.currentTarget.value)}
+          />
+        </label>
+      ))}
+    </search>
+  );
+}
