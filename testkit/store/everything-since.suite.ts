@@ -57,9 +57,9 @@ async function writeTold({
   });
   const epoch = (await leases.take(SENDER_LEASE, "a process", await leases.read(SENDER_LEASE))) ?? 0;
   const breathe = async (): Promise<void> => {};
-  // Later than what waits to be told together.
+  // By then what is told together has waited.
   const nowMs = AT_MS + HOUR_MS;
-  while ((await outgoing.fanOut(epoch, { limit: 100, nowMs })) > 0);
+  while ((await outgoing.fanOut(epoch, { limit: 100, nowMs: AT_MS })) > 0);
   while ((await alertTurns.speak(epoch, { nowMs, limit: 100, folds: false, breathe })) > 0);
   const of = { nowMs, failing: false, perChannel: 100, limit: 100, except: [], underWay: [] };
   const due = (await alertTurns.due(of)).map(({ id }) => id);

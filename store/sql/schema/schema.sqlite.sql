@@ -481,6 +481,16 @@ CREATE TABLE "quiet_hours" ("id" integer primary key autoincrement,
 
 CREATE INDEX "quiet_hours_of_project" on "quiet_hours" ("project_id");
 
+CREATE TABLE "saved_views" ("id" integer primary key autoincrement,
+  "project_id" bigint not null references "projects" ("id"),
+  "user_id" bigint references "users" ("id"),
+  "name" text not null,
+  "query" text not null);
+
+CREATE UNIQUE INDEX "saved_views_by_name" on "saved_views" ("project_id", "user_id", "name");
+
+CREATE UNIQUE INDEX "saved_views_for_all" on "saved_views" ("project_id", "name") where "user_id" is null;
+
 CREATE TABLE "schedulers" ("id" text primary key,
   "name" text not null,
   "beat" bigint not null,
