@@ -1,7 +1,9 @@
 /** Which rows of a long list are in view. Pure. */
 
-/** Rows drawn above and below what is seen, so that scrolling meets no blank. */
-const MORE_ROWS = 12;
+/** Rows that come and go together. */
+export const BLOCK_ROWS = 8;
+/** Rows drawn above and below what is seen, so that scrolling meets no blank: as many at least, and up to a block more. */
+const MORE_ROWS = 8;
 
 export interface RowWindow {
   readonly first: number;
@@ -15,7 +17,7 @@ export interface RowWindow {
  */
 export function rowsInView(count: number, rowPx: number, topPx: number, viewPx: number): RowWindow {
   const clamp = (row: number) => Math.min(Math.max(row, 0), count);
-  const first = clamp(Math.floor(topPx / rowPx) - MORE_ROWS);
-  const end = clamp(Math.ceil((topPx + viewPx) / rowPx) + MORE_ROWS);
+  const first = clamp((Math.floor(topPx / rowPx) - MORE_ROWS) & -BLOCK_ROWS);
+  const end = clamp((Math.ceil((topPx + viewPx) / rowPx) + MORE_ROWS + BLOCK_ROWS - 1) & -BLOCK_ROWS);
   return { first, end: Math.max(first, end) };
 }

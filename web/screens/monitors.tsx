@@ -140,7 +140,7 @@ function Table() {
       <SavedViews />
       <StatusCounts />
       <BulkBar />
-      <table class="table monitors" aria-label={t("nav.monitors")} aria-rowcount={rows.value.length + 1}>
+      <table class="table monitors many" aria-label={t("nav.monitors")} aria-rowcount={rows.value.length + 1}>
         <thead>
           <tr>
             {columns.map((column) => (
