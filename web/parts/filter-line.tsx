@@ -1,8 +1,8 @@
 /** The filter, kept in the address so that it can be sent and bookmarked, and the numbers that set it. */
 import { useRef } from "preact/hooks";
-import { withValue } from "../state/filter.ts";
+import { isOn, withValue } from "../state/filter.ts";
 import { STATUSES } from "../state/monitors.ts";
-import { counts, filterLine, selected, shown } from "../state/project.ts";
+import { counts, filterLine, filterTerms, selected, shown } from "../state/project.ts";
 import { replaceParameter } from "../state/route.ts";
 import { number, t } from "../words/words.ts";
 import { Icon } from "./icon.tsx";
@@ -58,7 +58,7 @@ export function StatusCounts() {
             <button
               type="button"
               class={`count s-${status}`}
-              aria-pressed={next.length < filterLine.value.length}
+              aria-pressed={isOn(filterTerms.value, "status", status)}
               onClick={() => replaceParameter("q", next)}
             >
               <StatusMark status={status} />

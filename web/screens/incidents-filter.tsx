@@ -1,4 +1,5 @@
 /** Narrows the list of incidents. What is chosen stands in the address, so that it can be sent. */
+import { useMedia } from "../parts/media.ts";
 import { replaceParameter, route } from "../state/route.ts";
 import { type Key, t } from "../words/words.ts";
 
@@ -41,11 +42,32 @@ function dayOf(text: string | null, afterMs: number): string | undefined {
   return Number.isNaN(atMs) ? undefined : new Date(atMs).toISOString();
 }
 
+/** A phone at night shows incidents first: what narrows them opens with a touch, and stays open where something is chosen. */
 export function IncidentsFilter() {
+  const isPhone = useMedia("(max-width: 700px)");
+  if (!isPhone)
+    return (
+      <search class="bar incidents-filter">
+        <Choices />
+      </search>
+    );
+  return (
+    <search class="incidents-filter">
+      <details open={Object.keys(incidentQuery(route.value.query)).length > 0}>
+        <summary>{t("incidents.narrow")}</summary>
+        <div class="bar">
+          <Choices />
+        </div>
+      </details>
+    </search>
+  );
+}
+
+function Choices() {
   const { query } = route.value;
   const value = (name: string) => query.get(name) ?? "";
   return (
-    <search class="bar incidents-filter">
+    <>
       <select
         aria-label={t("incidents.severity")}
         value={value("severity")}
@@ -87,6 +109,6 @@ export function IncidentsFilter() {
           />
         </label>
       ))}
-    </search>
+    </>
   );
 }

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { property } from "../../testkit/property.ts";
-import { FILTER_KEYS, matches, parseFilter, type Subject, type Term, withValue, writeFilter } from "./filter.ts";
+import { FILTER_KEYS, isOn, matches, parseFilter, type Subject, type Term, withValue, writeFilter } from "./filter.ts";
 
 const shop: Subject = {
   id: "srv_12",
@@ -66,4 +66,14 @@ describe("the filter line", () => {
     expect(withValue("berlin status:down", "status", "paused")).toBe("berlin status:paused");
     expect(withValue("berlin status:down", "status", "down")).toBe("berlin");
   });
+});
+
+it("knows which values are on", () => {
+  const terms = parseFilter("status:down,healthy -status:paused tag:Prod");
+  expect([isOn(terms, "status", "down"), isOn(terms, "status", "paused"), isOn(terms, "status", "degraded")]).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(isOn(terms, "tag", "prod")).toBe(true);
 });

@@ -50,6 +50,11 @@ export function withValue(line: string, key: FilterKey, value: string): string {
   return writeFilter(isOn ? rest : [...rest, { key, values: [wanted], negated: false }]);
 }
 
+/** Whether the line asks for this value of the key, alone or beside others. */
+export function isOn(terms: readonly Term[], key: FilterKey, value: string): boolean {
+  return terms.some((term) => term.key === key && !term.negated && term.values.includes(value.toLowerCase()));
+}
+
 export function matches(terms: readonly Term[], subject: Subject): boolean {
   return terms.every((term) => term.values.some((value) => hasValue(term.key, value, subject)) !== term.negated);
 }

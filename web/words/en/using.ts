@@ -17,6 +17,7 @@ export const using = {
   "report.headingHint": "Such as: Frankfurt unreachable. Without one a status page says what is down.",
   "report.text": "Why it happened",
   "report.textHint": "Markdown.",
+  "incidents.narrow": "Narrow the list",
   "incidents.severity": "Severity",
   "incidents.anySeverity": "Any severity",
   "incidents.any": "Acknowledged or not",

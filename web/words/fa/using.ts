@@ -20,6 +20,7 @@ export const using: WordsOf<typeof english> = {
   "report.headingHint": "مانند: فرانکفورت در دسترس نیست. بدون آن، صفحهٔ وضعیت می‌گوید چه چیزی قطع است.",
   "report.text": "چرا رخ داد",
   "report.textHint": "Markdown.",
+  "incidents.narrow": "محدود کردن فهرست",
   "incidents.severity": "شدت",
   "incidents.anySeverity": "هر شدتی",
   "incidents.any": "تأییدشده یا نشده",

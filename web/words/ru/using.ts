@@ -20,6 +20,7 @@ export const using: WordsOf<typeof english> = {
   "report.headingHint": "Например: Франкфурт недоступен. Без него страница статуса говорит, что не работает.",
   "report.text": "Почему это случилось",
   "report.textHint": "Markdown.",
+  "incidents.narrow": "Сузить список",
   "incidents.severity": "Серьёзность",
   "incidents.anySeverity": "Любая серьёзность",
   "incidents.any": "Подтверждённые и нет",

@@ -20,6 +20,7 @@ export const using: WordsOf<typeof english> = {
   "report.headingHint": "例如：法兰克福无法访问。没有标题时，状态页会说明哪里出了故障。",
   "report.text": "原因",
   "report.textHint": "Markdown。",
+  "incidents.narrow": "筛选列表",
   "incidents.severity": "严重程度",
   "incidents.anySeverity": "任意严重程度",
   "incidents.any": "已确认或未确认",
