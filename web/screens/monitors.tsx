@@ -98,7 +98,7 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 /** In a row; the others are on the monitor's screen. */
-const MOST_TAGS = 3;
+const MOST_TAGS = 2;
 
 function Tags({ tags }: { tags: readonly string[] }) {
   return (

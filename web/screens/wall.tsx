@@ -2,10 +2,11 @@
 import { useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Grid } from "../parts/grid.tsx";
+import { Empty } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
 import { grouped, STATUSES } from "../state/monitors.ts";
 import { grouping } from "../state/prefs.ts";
-import { counts, selected } from "../state/project.ts";
+import { counts, selected, shown } from "../state/project.ts";
 import { number, t } from "../words/words.ts";
 
 export function Wall() {
@@ -13,6 +14,13 @@ export function Wall() {
   useEffect(stayAwake, []);
   const now = counts.value;
   if (now === null) return null;
+  if (shown.value?.entries.length === 0)
+    return (
+      <div class="screen">
+        <h1>{t("nav.wall")}</h1>
+        <Empty icon="activity" title={t("overview.empty")} />
+      </div>
+    );
   return (
     <div class="wall">
       <h1 class="sr-only">{t("nav.wall")}</h1>
