@@ -624,6 +624,20 @@ create table quiet_hours (
 CREATE INDEX quiet_hours_of_project ON public.quiet_hours USING btree (project_id);
 CREATE UNIQUE INDEX quiet_hours_pkey ON public.quiet_hours USING btree (id);
 
+create table saved_views (
+  id bigint not null identity,
+  project_id bigint not null,
+  user_id bigint,
+  name text not null,
+  query text not null,
+  constraint saved_views_pkey PRIMARY KEY (id),
+  constraint saved_views_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id),
+  constraint saved_views_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+);
+CREATE UNIQUE INDEX saved_views_by_name ON public.saved_views USING btree (project_id, user_id, name);
+CREATE UNIQUE INDEX saved_views_for_all ON public.saved_views USING btree (project_id, name) WHERE (user_id IS NULL);
+CREATE UNIQUE INDEX saved_views_pkey ON public.saved_views USING btree (id);
+
 create table schedulers (
   id text not null,
   name text not null,
