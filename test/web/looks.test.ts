@@ -34,7 +34,7 @@ const FONT =
 
 describeWith(["chromium"], "the looks of the page", () => {
   let browser: Browser;
-  const isMaking = process.env.SONDE_LOOKS === "make";
+  const isMaking = process.env.SONDE_TEST_LOOKS === "make";
   beforeAll(async () => {
     browser = await launchBrowser();
   });
