@@ -40,10 +40,10 @@ export function savedViewTests(currentGround: () => Ground): void {
 
     it("are bounded for a person and for everyone, also when they are saved at once", async () => {
       const { userId } = currentGround();
-      for (const of of [userId, null]) {
-        const saved = await Promise.all(Array.from({ length: MOST_VIEWS + 3 }, (_, n) => save(of, `v${n}`)));
+      for (const owner of [userId, null]) {
+        const saved = await Promise.all(Array.from({ length: MOST_VIEWS + 3 }, (_, n) => save(owner, `v${n}`)));
         expect(saved.filter((one) => one === "full")).toHaveLength(3);
-        const same = await Promise.all([save(of, "v0", "q=1"), save(of, "v0", "q=1")]);
+        const same = await Promise.all([save(owner, "v0", "q=1"), save(owner, "v0", "q=1")]);
         expect(same).not.toContain("full");
       }
       expect(await names(userId)).toHaveLength(2 * MOST_VIEWS);
