@@ -6,7 +6,7 @@ const DECODER = /^(decode|parse)[A-Z]/;
 /** Where everything that is read is foreign. */
 const PROTOCOLS = "engine/protocols/";
 const READER = /^(decode|parse|read)[A-Z]|(Reader|Parser|Opener)$/;
-const PROPERTY = /\bfc\.(property|asyncProperty)\b|\.prop\(/;
+const PROPERTY = /\bfc\.(property|asyncProperty)\b|\bproperty\(/;
 
 export function unfuzzedDecoders() {
   const paths = sources().filter((path) => path.endsWith(".ts"));
