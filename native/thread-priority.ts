@@ -5,30 +5,72 @@
  */
 import { readFileSync } from "node:fs";
 import { getPriority, setPriority } from "node:os";
+import { type EventLoopUtilization, performance } from "node:perf_hooks";
+import { createThreadCpuTime } from "./cpu-time.ts";
 
 /** Of 20. The kernel gives a thread a third of what it gives one without, where both want a processor (sched(7), "The nice value"). */
 const NICENESS = 5;
 /** linux/capability.h */
 const CAP_SYS_NICE = 23n;
+/** How often a thread looks at what it used, ms. */
+const LOOK_EVERY_MS = 250;
 
-/** Of this thread before it gave way; null: it does not. */
-let usual: number | null = null;
+interface Bounds {
+  /** Of a processor: a thread that uses less takes nothing that others could miss. */
+  readonly much: number;
+  /** Of the time. A thread that gives way may get little of a processor and have work all the time, so its waits count here. */
+  readonly hardlyBusy: number;
+}
 
-/** From now on the calling thread gives way to the others of its process. @returns whether it does */
-export function giveWay(): boolean {
-  if (process.platform !== "linux" || usual !== null) return usual !== null;
+const BOUNDS: Bounds = { much: 0.3, hardlyBusy: 0.25 };
+
+/** Of the thread that may give way: its niceness at the start, and whether it gives way now. */
+let yielding: { readonly usual: number; isGiving: boolean } | null = null;
+
+/**
+ * From now on the calling thread gives way to the others of its process while it uses much of a processor.
+ * @param options other bounds, for tests
+ * @returns what ends that; null where the thread may not take its niceness back
+ */
+export function giveWayWhenBusy({ much, hardlyBusy }: Bounds = BOUNDS): (() => void) | null {
+  const usual = usualNiceness();
+  if (usual === null || yielding !== null) return null;
+  const now = { usual, isGiving: false };
+  yielding = now;
+  const cpuMs = createThreadCpuTime();
+  let [beforeMs, cpuBeforeMs] = [performance.now(), cpuMs()];
+  let loopBefore: EventLoopUtilization = performance.eventLoopUtilization();
+  const look = (): void => {
+    const [atMs, cpuAtMs, loop] = [performance.now(), cpuMs(), performance.eventLoopUtilization()];
+    const cpuShare = (cpuAtMs - cpuBeforeMs) / (atMs - beforeMs);
+    const { utilization } = performance.eventLoopUtilization(loop, loopBefore);
+    [beforeMs, cpuBeforeMs, loopBefore] = [atMs, cpuAtMs, loop];
+    const isGiving = now.isGiving ? utilization >= hardlyBusy : cpuShare > much;
+    if (isGiving === now.isGiving) return;
+    now.isGiving = isGiving;
+    setQuietly(isGiving ? usual + NICENESS : usual);
+  };
+  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  return () => {
+    clearInterval(timer);
+    setQuietly(usual);
+    yielding = null;
+  };
+}
+
+/** @returns null where it could not be taken back */
+function usualNiceness(): number | null {
+  if (process.platform !== "linux") return null;
   try {
-    const before = getPriority(0);
-    if (!mayTakeBack(before, readFileSync("/proc/self/status", "latin1"), readFileSync("/proc/self/limits", "latin1")))
-      return false;
+    const usual = getPriority(0);
+    if (!mayTakeBack(usual, readFileSync("/proc/self/status", "latin1"), readFileSync("/proc/self/limits", "latin1")))
+      return null;
     // In a container the right may be one in name only: that is found out at the price of the smallest step.
-    setPriority(0, before + 1);
-    setPriority(0, before);
-    setPriority(0, before + NICENESS);
-    usual = before;
-    return true;
+    setPriority(0, usual + 1);
+    setPriority(0, usual);
+    return usual + NICENESS < 20 ? usual : null;
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -43,7 +85,8 @@ export function mayTakeBack(niceness: number, status: string, limits: string): b
 
 /** Starts a thread or a process that is not to inherit that its starter gives way. */
 export function atUsualPriority<Started>(start: () => Started): Started {
-  if (usual === null) return start();
+  if (yielding?.isGiving !== true) return start();
+  const { usual } = yielding;
   setQuietly(usual);
   try {
     return start();

@@ -10,7 +10,7 @@ import { startApi } from "../api/start.ts";
 import { type Config, checkThreads, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
 import { ANY_LOCATION } from "../model/monitor.ts";
 import { hostInUrl } from "../model/url.ts";
-import { giveWay } from "../native/thread-priority.ts";
+import { giveWayWhenBusy } from "../native/thread-priority.ts";
 import type { SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerStatus } from "../scheduler/role/status.ts";
 import type { DataFolder } from "../store/data-folder.ts";
@@ -120,7 +120,8 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   });
   closing(closers, api);
   // What starts later takes its priority from this thread, which has the API: probers and cores are started without it.
-  giveWay();
+  const giveWayNoMore = giveWayWhenBusy();
+  closers.push(async () => giveWayNoMore?.());
   const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE), options.isDemo);
   return { url: config.baseUrl ?? api.url, ...first };
 }
