@@ -17,15 +17,27 @@ export interface ProjectPage {
 }
 
 export interface ProjectPagesOptions {
-  readonly auth: Pick<AuthCache, "generation">;
+  readonly auth: Pick<AuthCache, "generation" | "stamp">;
   /** Of the rows in memory: another after each that has come. */
   readonly version: () => number;
 }
 
-interface Kept extends ProjectPage {
+export interface Moment {
   readonly generation: number;
   readonly version: number;
+  readonly stamp: number | null;
   readonly atMs: number;
+}
+
+/** When a list was read, and from where. */
+export interface Origin {
+  readonly moment: Moment;
+  readonly isFromMemory: boolean;
+}
+
+interface Kept extends ProjectPage, Moment {
+  /** Its rows are all in memory: what came to the stores since then came there first. */
+  readonly isFromMemory: boolean;
 }
 
 export class ProjectPages {
@@ -40,14 +52,21 @@ export class ProjectPages {
   find(key: string, nowMs: number): ProjectPage | undefined {
     const kept = this.#kept.use(key);
     if (kept === undefined || kept.version !== this.#options.version()) return undefined;
+    const { auth } = this.#options;
     const isYoung = nowMs >= kept.atMs && nowMs - kept.atMs < KEPT_MS;
-    return isYoung && kept.generation === this.#options.auth.generation() ? kept : undefined;
+    const isWhole = kept.isFromMemory || (kept.stamp !== null && kept.stamp === auth.stamp());
+    return isYoung && isWhole && kept.generation === auth.generation() ? kept : undefined;
   }
 
-  /** Of rows that are all in memory, read without a wait. @param generation under which the names of monitors were read */
-  keep(key: string, { generation, nowMs }: { generation: number; nowMs: number }, text: string): ProjectPage {
+  /** To be asked before anything is read: what comes meanwhile makes the list old. */
+  moment(nowMs: number): Moment {
+    const { auth, version } = this.#options;
+    return { generation: auth.generation(), version: version(), stamp: auth.stamp(), atMs: nowMs };
+  }
+
+  keep(key: string, { moment, isFromMemory }: Origin, text: string): ProjectPage {
     const body = Buffer.from(text);
-    const kept = { body, tag: tagOf(body), generation, version: this.#options.version(), atMs: nowMs };
+    const kept = { ...moment, isFromMemory, body, tag: tagOf(body) };
     this.#kept.set(key, kept);
     return kept;
   }

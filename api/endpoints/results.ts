@@ -9,7 +9,7 @@ import { uptimePercent } from "../../model/uptime.ts";
 import { StoreError } from "../../store/errors.ts";
 import { rowOfLatest } from "../../store/recent/latest.ts";
 import type { Beats, KnownMonitor } from "../../store/recent/recent-results.ts";
-import type { MonitorResults, StoredResult } from "../../store/results/result-store.ts";
+import type { MonitorResults } from "../../store/results/result-store.ts";
 import type { CheckedMonitor } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { refusal, resultsAway } from "../errors.ts";
@@ -56,23 +56,22 @@ async function ofProject(api: Api, call: ProjectCall, name: "results" | "failure
   const { period, limit, explain } = readQuery(projectQuery, call.request.query);
   const { nowMs } = call;
   const projectId = call.project.id;
-  const generation = api.authCache.generation();
+  const moment = api.projectPages.moment(nowMs);
   const names = await api.projectNames.of(projectId);
   const asked = api.results.ofProject({
     ...{ projectId, period, onlyDown: name === "failures", limit, nowMs, details: explain },
     isShown: (monitorId) => names.has(monitorId),
     more: () => moreOf(api, projectId, nowMs - PERIOD_MS[period], limit),
   });
-  const textOf = (rows: readonly StoredResult[]): string => {
-    // Some are of monitors that were deleted since the names were read.
-    const shown = rows.flatMap((row) => {
-      const monitor = names.get(row.monitorId);
-      return monitor === undefined ? [] : [resultJson(row, monitor)];
-    });
-    return `{"${name}":[${shown.join(",")}],"period":"${period}","total":${shown.length}}`;
-  };
-  if (asked instanceof Promise) return answered(api, textOf(await reading(api, () => asked)));
-  const { body, tag } = api.projectPages.keep(key, { generation, nowMs }, textOf(asked));
+  const isFromMemory = !(asked instanceof Promise);
+  const rows = await reading(api, () => asked);
+  // Some are of monitors that were deleted since the names were read.
+  const shown = rows.flatMap((row) => {
+    const monitor = names.get(row.monitorId);
+    return monitor === undefined ? [] : [resultJson(row, monitor)];
+  });
+  const text = `{"${name}":[${shown.join(",")}],"period":"${period}","total":${shown.length}}`;
+  const { body, tag } = api.projectPages.keep(key, { moment, isFromMemory }, text);
   return { ...answered(api, body), tag };
 }
 
