@@ -14,7 +14,7 @@ const QUEUE = JSON.stringify({ state: "up", queue: { length: 3 } });
 
 export interface AskedSites {
   readonly api: Server;
-  /** Its certificate is its own, and it wants one of whoever asks. */
+  /** Its certificate is its own, and it wants one of its client. */
   readonly own: Server;
   readonly clientCertificate: string;
   readonly clientKey: string;
@@ -43,7 +43,7 @@ const answerApi: RequestListener = ({ method, url, headers: { authorization = ""
   else response.writeHead(authorization === "" && url === "/admin" ? 403 : 404).end();
 };
 
-interface Places {
+interface Targets {
   readonly host: string;
   readonly apiPort: number;
   readonly ownPort: number;
@@ -51,7 +51,7 @@ interface Places {
 }
 
 /** Bodies of POST /servers. */
-export function askingMonitors(sites: AskedSites, { host, apiPort, ownPort, dnsPort }: Places): readonly object[] {
+export function askingMonitors(sites: AskedSites, { host, apiPort, ownPort, dnsPort }: Targets): readonly object[] {
   const api = `http://${host}:${apiPort}`;
   return [
     {
