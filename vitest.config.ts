@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./testkit/longest-first.ts";
 
 /** Judges what a starved or cut-off machine says of healthy targets: nothing else of ours may starve it meanwhile. */
 const SYSTEM = ["test/faults/{freeze,cut-network,roles-*}.test.ts"];
@@ -18,6 +19,7 @@ export default defineConfig({
     // No assertion on time: only what hangs ends here, also on a machine that is busy with other things.
     testTimeout: 180_000,
     hookTimeout: 240_000,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         // Beside the code they test: need nothing but their module, share what is loaded, and wait a fourth of their time: one more at a time than cores.
