@@ -11,6 +11,7 @@ import {
   matchingRules,
   mismatchOf,
 } from "../model/alerting-rule.ts";
+import { awaitsConfirmation } from "../model/channel.ts";
 import { formatId, parseId } from "../model/ids.ts";
 import { isLetThrough, type QuietHours, quietUntil } from "../model/quiet-hours.ts";
 import { readSelector, type Selector, selectableKinds, writeSelector } from "../model/selector.ts";
@@ -142,7 +143,7 @@ export function hearing({ monitor, event, nowMs }: Question, { rules, channels, 
   const severity = event === "down" ? "critical" : "warning";
   const facts: AlertFacts = { event, severity, subject: "preview", monitor, subscriptionId: monitor.subscriptionId };
   const matching = new Set(matchingRules(rules, facts).map((rule) => rule.id));
-  const active = channels.filter((channel) => channel.active);
+  const active = channels.filter((channel) => channel.active && !awaitsConfirmation(channel));
   const quiet = new Map(quietHours.map((hours) => [hours.id, hours]));
   const steps = (rules.length === 0 ? [DEFAULT_RULE] : rules).map((rule) => {
     const matched = matching.has(rule.id);

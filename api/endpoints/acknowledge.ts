@@ -8,6 +8,7 @@ import { type Acknowledging, readAcknowledgeToken } from "../../model/alerting-a
 import { StoreError } from "../../store/errors.ts";
 import type { AcknowledgeableGroup } from "../../store/sql/alerts/port.ts";
 import type { Api } from "../api.ts";
+import { buttonPage, textPage } from "../button-page.ts";
 import type { ApiResponse } from "../http.ts";
 import { tellTurns } from "../live/tell.ts";
 import type { Call, Route } from "../route.ts";
@@ -20,7 +21,9 @@ const MOST_NAMES = 10;
 
 async function show(api: Api, call: Call): Promise<ApiResponse> {
   return guarded(api, call, (group) =>
-    group.incidents.length === 0 ? answered("Nothing is left to acknowledge.") : page(200, "Acknowledge?", ask(group)),
+    group.incidents.length === 0
+      ? answered("Nothing is left to acknowledge.")
+      : buttonPage("Acknowledge?", named(group), "Acknowledge"),
   );
 }
 
@@ -58,50 +61,26 @@ async function guarded(
 ): Promise<ApiResponse> {
   try {
     if (!(await api.state.counters.takeFrom(`ack:${call.clientAddress}`, A_MINUTE, MINUTE_MS, call.nowMs)))
-      return page(429, "Too many requests", "<p>Wait a minute and try again.</p>");
+      return textPage(429, "Too many requests", "Wait a minute and try again.");
     const read: Acknowledging | undefined = readAcknowledgeToken(api.sealing, call.params[0] ?? "", call.nowMs);
     const group = read && (await api.controlPlane.alerts.acknowledgeable(read.groupId, read.channelId));
-    if (group === undefined) return page(404, "This link is not good", "<p>It is too old, or is not whole.</p>");
+    if (group === undefined) return textPage(404, "This link is not good", "It is too old, or is not whole.");
     return await go(group);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     api.log.warn({ reason: error.message }, "an acknowledgement could not be stored");
-    return page(503, "Try again in a few seconds", "<p>The store is away.</p>");
+    return textPage(503, "Try again in a few seconds", "The store is away.");
   }
 }
 
 function answered(text: string): ApiResponse {
-  return page(200, "Sonde", `<p>${escaped(text)}</p>`);
-}
-
-function ask(group: AcknowledgeableGroup): string {
-  const what = `<p>${escaped(named(group))}</p>`;
-  // Without an address it goes to where the page is, also below a proxy's path.
-  return `${what}<form method="post"><button type="submit">Acknowledge</button></form>`;
+  return textPage(200, "Sonde", text);
 }
 
 function named({ incidents }: AcknowledgeableGroup): string {
   const names = incidents.slice(0, MOST_NAMES).map(({ name }) => name);
   const more = incidents.length - names.length;
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
-}
-
-function page(status: number, title: string, content: string): ApiResponse {
-  const head = `<meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="robots" content="noindex">`;
-  const body = `<!doctype html><html lang="en"><head>${head}<title>${escaped(title)}</title></head><body><main><h1>${escaped(title)}</h1>${content}</main></body></html>`;
-  return { status, headers: ["Content-Type", "text/html; charset=utf-8", "Cache-Control", "no-store"], body };
 }
 
 const base = {

@@ -10,6 +10,7 @@ import { type MadePlan, makePlan } from "../apply/make-plan.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { type ApiError, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
+import { askMeanwhile } from "../mail-confirmation.ts";
 import type { AuditRule, ProjectCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 
@@ -74,6 +75,18 @@ async function takeEffect(api: Api, { project, nowMs }: ProjectCall, { order, pa
   }
   api.state.notices.publish("monitors");
   api.state.notices.publish("jobs");
+  const { channels } = order;
+  if (channels.create.length + channels.change.length > 0) {
+    const written = (await api.controlPlane.channels.list(project.id)).filter(
+      ({ updatedAtMs }) => updatedAtMs === nowMs,
+    );
+    askMeanwhile(
+      api,
+      project.id,
+      written.map(({ id }) => id),
+      nowMs,
+    );
+  }
 }
 
 function planOf(api: Api, call: ProjectCall, { text, name, options }: Asked): Promise<MadePlan> {

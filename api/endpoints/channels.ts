@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { MESSAGE_REASONS, type MessageReason } from "../../model/alert-message.ts";
 import type { AlertRule } from "../../model/alerting-rule.ts";
-import { REFUSALS_OF_FAILING } from "../../model/channel.ts";
+import { awaitsConfirmation, REFUSALS_OF_FAILING } from "../../model/channel.ts";
 import { formatId, parseId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import type { DefinedChannel } from "../../scheduler/alerts/channels/define.ts";
@@ -21,6 +21,7 @@ import { fieldOf, type JsonObject, readObject, readOptionalObject } from "../bod
 import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
+import { askMeanwhile, askToConfirm, isWithin } from "../mail-confirmation.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
 import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -108,6 +109,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
     MOST_CHANNELS,
   );
   if (made === undefined) throw refusal("projectNotFound");
+  askMeanwhile(api, call.project.id, [known(made).id], call.nowMs);
   return ok(view(known(made), await rulesOf(api, call)));
 }
 
@@ -124,6 +126,8 @@ async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
     changesOf(api, body, before),
   );
   if (changed === undefined) throw refusal("channelNotFound");
+  // Also where nothing of its addresses changed: so one who lost the mail is asked again.
+  askMeanwhile(api, call.project.id, [id], call.nowMs);
   return ok(view(known(changed), await rulesOf(api, call)));
 }
 
@@ -142,6 +146,7 @@ function changesOf(api: Api, body: JsonObject, before: OpenableChannel): Channel
     settings: read.settings,
     secretNames: read.secretNames,
     sealed: hasSecrets(read) ? sealedOf(api, before.id, read) : null,
+    ...(!isWithin(before.settings, read.settings) && { verifiedAtMs: null }),
   };
 }
 
@@ -156,6 +161,7 @@ async function testSaved(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readOptionalObject(call.request);
   const found = await openable(api, call, id);
   if (found === undefined) throw refusal("channelNotFound");
+  if (awaitsConfirmation(found)) return unconfirmed(await askToConfirm(api, found, 0, call.nowMs));
   const { settings, secrets } = openedOf(api, found);
   const tested = await test(
     api,
@@ -172,8 +178,19 @@ async function testUnsaved(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const kind = kindOf(body);
   const stored = await storedOf(api, call, body, kind);
   const { settings, secrets } = settingsOf(kind, settingsField(body), stored);
+  if (
+    awaitsConfirmation({ kind: kind.kind, verifiedAtMs: stored?.verifiedAtMs ?? null }) ||
+    !isWithin(stored?.settings ?? {}, settings)
+  )
+    return unconfirmed("save the channel: its addresses are asked by mail then");
   return (await test(api, call, { kind: kind.kind, name: kind.name, settings: { ...settings, ...secrets } }, body))
     .response;
+}
+
+/** Nothing is sent to an address but the mail that asks. @param fault why that was not sent either; null: it was */
+function unconfirmed(fault: string | null): ApiResponse {
+  const error = `its addresses have not confirmed yet: ${fault ?? "a mail with a link is on its way to the first of them"}`;
+  return ok({ delivered: false, status_code: null, error, duration_ms: 0, sent: "" });
 }
 
 /** The channel that is being edited. @throws 400, 404 */
@@ -184,7 +201,7 @@ async function storedOf(api: Api, call: ProjectCall, body: JsonObject, kind: Def
   if (id === undefined) throw refusal("invalidChannelId");
   const found = await openable(api, call, id);
   if (found === undefined || found.kind !== kind.kind) throw refusal("channelNotFound");
-  return openedOf(api, found);
+  return { ...openedOf(api, found), verifiedAtMs: found.verifiedAtMs };
 }
 
 async function openable(api: Api, call: ProjectCall, id: number): Promise<OpenableChannel | undefined> {
@@ -330,8 +347,13 @@ function usedBy(rules: readonly AlertRule[], id: number): number {
     .length;
 }
 
+function stateOf(record: ChannelRecord): (typeof schemas.CHANNEL_STATES)[number] {
+  if (!record.active) return "off";
+  if (awaitsConfirmation(record)) return "unverified";
+  return record.refusals >= REFUSALS_OF_FAILING ? "failing" : "ok";
+}
+
 function view(record: ChannelRecord, rules: readonly AlertRule[]) {
-  const isFailing = record.refusals >= REFUSALS_OF_FAILING;
   return {
     id: formatId("channel", record.id),
     kind: record.kind,
@@ -339,7 +361,7 @@ function view(record: ChannelRecord, rules: readonly AlertRule[]) {
     settings: record.settings,
     has_secret: record.secretNames,
     active: record.active,
-    state: record.active ? (isFailing ? "failing" : "ok") : "off",
+    state: stateOf(record),
     off_reason: record.active ? null : "operator",
     failing_since: isoOrNull(record.failingSinceMs),
     last_success_at: isoOrNull(record.lastSuccessAtMs),

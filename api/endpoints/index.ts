@@ -11,6 +11,7 @@ import { bulkChecks } from "./bulk-check.ts";
 import { channels } from "./channels.ts";
 import { checks } from "./checks.ts";
 import { subscriptionConfigs } from "./configs.ts";
+import { confirming } from "./confirm.ts";
 import { days } from "./days.ts";
 import { exports } from "./export.ts";
 import { health } from "./health.ts";
@@ -71,6 +72,7 @@ export const routes: readonly Route[] = [
   ...quietHours,
   ...sentAlerts,
   ...acknowledging,
+  ...confirming,
   ...schedules,
   ...statusPages,
   ...pageUpdates,

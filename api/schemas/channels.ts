@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { id, iso, total, warnings } from "./words.ts";
 
-export const CHANNEL_STATES = ["ok", "failing", "off"] as const;
+export const CHANNEL_STATES = ["ok", "failing", "off", "unverified"] as const;
 
 const record = {
   id: id("ch_"),
@@ -13,7 +13,11 @@ const record = {
     .array(z.string())
     .describe("Secret settings that have a value; of an object each of its names, `secrets.token`"),
   active: z.boolean(),
-  state: z.enum(CHANNEL_STATES).describe("`failing`: its service refused twice in a row or more often, for good"),
+  state: z
+    .enum(CHANNEL_STATES)
+    .describe(
+      "`failing`: its service refused twice in a row or more often, for good; `unverified`: mail addresses that have not confirmed",
+    ),
   off_reason: z.enum(["operator"]).nullable(),
   failing_since: iso.nullable().describe("The first failure since its last success"),
   last_success_at: iso.nullable(),

@@ -83,6 +83,8 @@ const add: Act = {
       {
         ...{ projectId, kind: kind.kind, name, settings: read.settings, secretNames: read.secretNames },
         ...{ sealed: hasSecrets ? seal : null, active: true, nowMs: stores.nowMs },
+        // Who runs the service answers for the addresses.
+        verifiedAtMs: stores.nowMs,
       },
       MOST_CHANNELS,
     );

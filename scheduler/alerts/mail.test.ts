@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type MadeCertificate, makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import type { Message } from "../../model/alert-message.ts";
 import type { SendContext } from "./channels/channel.ts";
+import { HOSTILE_NAMES, hostile } from "./channels/messages.suite.ts";
 import { createSendToChannel } from "./channels/send.ts";
 
 const ENGINE = { publicAllowNets: [], ownEndpoints: [], resolvers: [], rdapBootstrapUrl: null, canaries: null };
@@ -115,6 +116,21 @@ describe("mail", () => {
     expect(new Set(ids).size).toBe(2);
     expect(second?.text).not.toContain("<script>");
     expect(first?.text).toContain("a &amp; b &lt; c");
+  });
+
+  it("is taken whatever stands in names", async () => {
+    const port = await listen({ authOptional: true, hideSTARTTLS: true, disabledCommands: ["STARTTLS"] });
+    const send = sender(service(`smtp://127.0.0.1:${port}`));
+    for (const [index, name] of HOSTILE_NAMES.entries()) {
+      const context = { ...CONTEXT, notificationId: `${index}` };
+      expect(await send(CHANNEL, hostile(name), context, NEVER), name.slice(0, 40)).toMatchObject({ delivered: true });
+    }
+    expect(letters).toHaveLength(HOSTILE_NAMES.length);
+    for (const { text, to } of letters) {
+      expect(to).toEqual(["ada@test-site.org", "bob@test-site.org"]);
+      expect(text.slice(0, text.indexOf("\r\n\r\n"))).not.toMatch(/^X-Injected/m);
+      expect(text.slice(text.indexOf("Content-Type: text/html"))).not.toContain("<script");
+    }
   });
 
   it("goes out over TLS from the first byte, by a server of the channel's own", async () => {

@@ -1,6 +1,7 @@
 /** Channels: added, changed, tested, removed; what is secret goes in and never comes out (docs/api-contract.md#channels). */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { SMTPServer } from "smtp-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { openWorld, type World } from "./world.suite.ts";
@@ -219,6 +220,63 @@ export function channelsSuite(server: "net" | "node"): void {
       expect(well.body.last_success_at).not.toBeNull();
       const wrong = await post(`/${id}/test`, { reason: "why not" });
       expect(wrong.status).toBe(400);
+    });
+
+    it("sends mail to addresses only when the reader of each has confirmed", async () => {
+      const mailed: { readonly to: string; readonly link: string }[] = [];
+      const mailServer = new SMTPServer({
+        ...{ authOptional: true, hideSTARTTLS: true, disabledCommands: ["STARTTLS"] },
+        onData(stream, { envelope }, done) {
+          const pieces: Buffer[] = [];
+          stream.on("data", (piece: Buffer) => void pieces.push(piece));
+          stream.on("end", () => {
+            const text = Buffer.concat(pieces).toString().replaceAll("=\r\n", "");
+            const link = /\/confirm\/[\w.~-]+/.exec(text)?.[0] ?? "";
+            mailed.push({ to: envelope.rcptTo.map(({ address }) => address).join(), link });
+            done();
+          });
+        },
+      });
+      await new Promise<void>((resolve) => mailServer.listen(0, "127.0.0.1", () => resolve()));
+      const { port } = mailServer.server.address() as AddressInfo;
+      const asked = async (count: number) => {
+        await expect.poll(() => mailed.length, { timeout: 20_000, interval: 20 }).toBe(count);
+        return mailed[count - 1] ?? { to: "", link: "" };
+      };
+      const follow = (method: string, link: string) => world.send(method, link, { key: null, project: null });
+      const [ada, bob] = ["ada@test-site.org", "bob@test-site.org"];
+      const settings = { to: [ada], cc: [bob], smtp_url: `smtp://127.0.0.1:${port}`, from: "sonde@test-site.org" };
+      expect((await post("/test", { kind: "email", settings })).body).toMatchObject({ delivered: false, sent: "" });
+      const { id, state } = (await post("", { kind: "email", name: "Mail", settings })).body;
+      expect(state).toBe("unverified");
+      const first = await asked(1);
+      expect(first.to).toBe(ada);
+      // Looking at it changes nothing.
+      expect((await follow("GET", first.link)).text).toContain(ada);
+      expect((await world.send("GET", `/api/v1/channels/${id}`)).body.state).toBe("unverified");
+      expect((await follow("POST", first.link)).text).toContain("Another address of the channel is asked now.");
+      const second = await asked(2);
+      expect(second.to).toBe(bob);
+      expect((await follow("POST", second.link)).text).toContain("Confirmed.");
+      expect((await world.send("GET", `/api/v1/channels/${id}`)).body.state).toBe("ok");
+      expect((await post(`/${id}/test`, {})).body).toMatchObject({ delivered: true });
+      expect(mailed.at(-1)).toEqual({ to: `${ada},${bob}`, link: "" });
+      // Another address is asked first, and the links that went out before are for another list.
+      expect((await put(id, { settings: { to: [ada, "eve@test-site.org"], from: settings.from } })).body.state).toBe(
+        "unverified",
+      );
+      expect((await asked(4)).to).toBe(ada);
+      expect((await follow("POST", second.link)).status).toBe(404);
+      const again = (await post(`/${id}/test`, {})).body;
+      expect(again).toMatchObject({
+        delivered: false,
+        error: expect.stringContaining("a mail with a link is on its way"),
+      });
+      expect((await post("/test", { kind: "email", id, settings })).body.delivered).toBe(false);
+      expect((await follow("GET", "/confirm/x")).status).toBe(404);
+      // So often an address is asked in a day.
+      expect((await post(`/${id}/test`, {})).body.error).toContain("try again tomorrow");
+      await new Promise<void>((resolve) => mailServer.close(() => resolve()));
     });
 
     it("says which line opens an address that the guard refuses", async () => {

@@ -270,7 +270,7 @@ export const PUBLIC: readonly RegExp[] = [
   // What is known by a cookie of its own.
   /^(GET|POST) \/session\/oidc$/,
   // Its token is the right.
-  /^(GET|POST) \/ack\/\{token\}$/,
+  /^(GET|POST) \/(ack|confirm)\/\{token\}$/,
   /^GET \/status(\/\{slug\}(\/\{file\}|\/incidents\/\{incident\})?)?$/,
   /^POST \/status\/\{slug\}$/,
   /^GET \/badge\/\{token\}\/\{file\}$/,

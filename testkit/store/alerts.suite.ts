@@ -43,9 +43,9 @@ class Turns {
     return this.#epoch;
   }
 
-  async channel(name = "Phone"): Promise<number> {
+  async channel(name = "Phone", kind = "ntfy"): Promise<number> {
     const { plane, projectId } = this.ground;
-    const input = { projectId, kind: "ntfy", name, settings: {}, secretNames: [], sealed: null, active: true };
+    const input = { projectId, kind, name, settings: {}, secretNames: [], sealed: null, active: true };
     const made = await plane.channels.create({ ...input, nowMs: NOW_MS }, 100);
     if (made === undefined || typeof made === "string") throw new Error("no channel");
     return made.id;
@@ -362,6 +362,28 @@ export function alertTests(currentGround: () => Ground): void {
       await plane.alertTurns.clockWentBack(epoch, NOW_MS + 100 * S);
       expect(await turns.turn(NOW_MS + 100 * S)).toEqual([]);
       expect(await turns.said(NOW_MS + 102 * S)).toEqual(["opened 1"]);
+    });
+
+    it("go to no mail address before it has confirmed, nor to another that took its place", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      const mail = await turns.channel("Mail", "email");
+      const verify = (verifiedAtMs: number | null) =>
+        plane.channels.update(projectId, mail, NOW_MS, () => ({ verifiedAtMs }));
+      await turns.down([await make(turns.ground)]);
+      await turns.turn(NOW_MS);
+      expect(await turns.turn(NOW_MS + 2 * S)).toEqual([]);
+      await verify(NOW_MS);
+      await turns.down([await make(turns.ground, { name: "b", host: "b" })], NOW_MS + 10 * S);
+      await turns.turn(NOW_MS + 10 * S);
+      const begun = await turns.turn(NOW_MS + 12 * S);
+      expect(begun).toMatchObject([{ reason: "opened", channel: { id: mail } }]);
+      await turns.end(begun, NOW_MS + 12 * S, { delivered: false, statusCode: 450, error: "later" });
+      await verify(null);
+      expect(await turns.turn(NOW_MS + 100 * S)).toEqual([]);
+      await plane.alertTurns.tidy(await turns.hold(), NOW_MS + 100 * S);
+      const [message] = await plane.alerts.ofChannel(mail, 1);
+      expect(message?.state).toBe("cancelled");
     });
 
     it("end with their channel or project, and are forgotten after a month", async () => {

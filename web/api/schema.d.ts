@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 70e53e3d16afd449. Do not edit.
+// Made by `npm run web:types` of the API's document 870ee143ace285e1. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -4383,10 +4383,10 @@ export interface components {
             has_secret: string[];
             active: boolean;
             /**
-             * @description `failing`: its service refused twice in a row or more often, for good
+             * @description `failing`: its service refused twice in a row or more often, for good; `unverified`: mail addresses that have not confirmed
              * @enum {string}
              */
-            state: "ok" | "failing" | "off";
+            state: "ok" | "failing" | "off" | "unverified";
             off_reason: "operator" | null;
             /** @description The first failure since its last success */
             failing_since: string | null;

@@ -108,8 +108,8 @@ function List({
   );
 }
 
-const STATE_ICONS = { ok: "circle-check", failing: "triangle-alert", off: "pause" } as const;
-const STATE_TONES = { ok: "s-healthy", failing: "s-down", off: "s-paused" } as const;
+const STATE_ICONS = { ok: "circle-check", failing: "triangle-alert", off: "pause", unverified: "clock" } as const;
+const STATE_TONES = { ok: "s-healthy", failing: "s-down", off: "s-paused", unverified: "s-unknown" } as const;
 
 interface LineProps {
   readonly channel: Channel;

@@ -2,6 +2,7 @@
  * The beginning of attempts. It is marked before anything is sent: after a death it is known that a message may have arrived. What a message
  * says is read here, so it is what is true at this attempt.
  */
+import { awaitsConfirmation } from "../../../model/channel.ts";
 import { assertLease } from "../coordination/leases.ts";
 import { SENDER_LEASE } from "../coordination/leases-port.ts";
 import type { Database, Session } from "../db/database.ts";
@@ -155,7 +156,9 @@ async function unsureOf({ kysely }: Session, groupIds: readonly number[]): Promi
 async function channelsOf({ kysely }: Session, waiting: readonly Notification[]) {
   const ids = [...new Set(waiting.map((row) => row.channel_id))];
   const rows = await kysely.selectFrom("channels").selectAll().where("id", "in", ids).where("active", "=", 1).execute();
-  return new Map(rows.map((row) => [row.id, toOpenable(row)]));
+  // Addresses that were changed meanwhile have not confirmed: tidying ends what waits for them.
+  const channels = rows.map(toOpenable).filter((channel) => !awaitsConfirmation(channel));
+  return new Map(channels.map((channel) => [channel.id, channel]));
 }
 
 async function templatesOf({ kysely }: Session, groups: readonly Row<"alert_groups">[]) {

@@ -13,6 +13,7 @@ export interface ChannelRecord {
   /** Names of the settings that are sealed. */
   readonly secretNames: readonly string[];
   readonly active: boolean;
+  /** When the addresses of a mail channel had all confirmed, Unix ms. */
   readonly verifiedAtMs: number | null;
   /** Unix ms of its first failure since its last success. */
   readonly failingSinceMs: number | null;
@@ -41,6 +42,8 @@ export interface NewChannel {
   readonly secretNames: readonly string[];
   readonly sealed: ToSeal | null;
   readonly active: boolean;
+  /** Left out: of a mail channel, its addresses are asked first. */
+  readonly verifiedAtMs?: number | null;
   readonly nowMs: number;
 }
 

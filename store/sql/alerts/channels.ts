@@ -64,6 +64,7 @@ export async function create(
       secret_names: toJson(input.secretNames),
       sealed: input.sealed === null ? null : NOT_SEALED_YET,
       active: input.active ? 1 : 0,
+      verified_at_ms: input.verifiedAtMs ?? null,
       refusals: 0,
       created_at_ms: input.nowMs,
       updated_at_ms: input.nowMs,

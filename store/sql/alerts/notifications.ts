@@ -78,7 +78,7 @@ export function createAlertTurns({ read, write }: Database): AlertTurns {
   };
 }
 
-/** Messages to channels that are off, and of projects that are. */
+/** Messages to channels that are off or wait for their addresses to confirm, and of projects that are off. */
 async function unwanted({ kysely }: Session): Promise<readonly number[]> {
   const rows = await kysely
     .selectFrom("notifications as n")
@@ -86,7 +86,13 @@ async function unwanted({ kysely }: Session): Promise<readonly number[]> {
     .innerJoin("projects as p", "p.id", "n.project_id")
     .select("n.id")
     .where("n.next_attempt_at_ms", "is not", null)
-    .where((of) => of.or([of("c.active", "=", 0), of("p.active", "=", 0)]))
+    .where((of) =>
+      of.or([
+        of("c.active", "=", 0),
+        of("p.active", "=", 0),
+        of.and([of("c.kind", "=", "email"), of("c.verified_at_ms", "is", null)]),
+      ]),
+    )
     .limit(TIDIED)
     .execute();
   return rows.map((row) => row.id);

@@ -229,6 +229,8 @@ async function activeChannels(
     .select(["id", "project_id"])
     .where("project_id", "in", projectIds)
     .where("active", "=", 1)
+    // One whose addresses have not confirmed is told nothing.
+    .where((of) => of.or([of("kind", "!=", "email"), of("verified_at_ms", "is not", null)]))
     .orderBy("id")
     .execute();
   const channels = new Map<number, number[]>();

@@ -11,6 +11,7 @@ export const telling = {
   "channel.state.ok": "works",
   "channel.state.failing": "does not take messages",
   "channel.state.off": "switched off",
+  "channel.state.unverified": "waits until its addresses confirm",
   "channel.never": "nothing sent yet",
   "channel.test": "Send test",
   "channel.testOf": "Send test by {name}",

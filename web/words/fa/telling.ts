@@ -14,6 +14,7 @@ export const telling: WordsOf<typeof english> = {
   "channel.state.ok": "کار می‌کند",
   "channel.state.failing": "پیام نمی‌پذیرد",
   "channel.state.off": "خاموش",
+  "channel.state.unverified": "در انتظار تأیید نشانی‌ها",
   "channel.never": "هنوز چیزی فرستاده نشده",
   "channel.test": "فرستادن آزمایشی",
   "channel.testOf": "فرستادن آزمایشی با {name}",

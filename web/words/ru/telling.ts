@@ -14,6 +14,7 @@ export const telling: WordsOf<typeof english> = {
   "channel.state.ok": "работает",
   "channel.state.failing": "не принимает сообщения",
   "channel.state.off": "выключен",
+  "channel.state.unverified": "ждёт подтверждения адресов",
   "channel.never": "ещё ничего не отправлено",
   "channel.test": "Отправить тест",
   "channel.testOf": "Отправить тест: {name}",

@@ -14,6 +14,7 @@ export const telling: WordsOf<typeof english> = {
   "channel.state.ok": "正常",
   "channel.state.failing": "发送失败",
   "channel.state.off": "已停用",
+  "channel.state.unverified": "等待地址确认",
   "channel.never": "尚未发送",
   "channel.test": "发送测试",
   "channel.testOf": "通过 {name} 发送测试",

@@ -25,6 +25,7 @@ import { maintenances } from "./0022-maintenances.ts";
 import { identities } from "./0023-identities.ts";
 import { passkeys } from "./0028-passkeys.ts";
 import { savedViews } from "./0029-saved-views.ts";
+import { confirmedMail } from "./0030-confirmed-mail.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -50,5 +51,6 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0023-identities": identities,
   "0028-passkeys": passkeys,
   "0029-saved-views": savedViews,
+  "0030-confirmed-mail": confirmedMail,
   "0019-status-pages": statusPages,
 };

@@ -1,0 +1,133 @@
+/**
+ * Confirming mail addresses: nothing is sent to an address but one mail with a link, until its reader has opened the link and pressed the button. The
+ * addresses of a channel are asked one after the other: each link is sealed with the service's key and good for one place of the list, so the last one
+ * shows that all have confirmed.
+ */
+import { createHash } from "node:crypto";
+import type { Message } from "../model/alert-message.ts";
+import { awaitsConfirmation } from "../model/channel.ts";
+import { formatId } from "../model/ids.ts";
+import { formatIso } from "../model/time.ts";
+import { SEALED_CELLS } from "../store/sealed-cells.ts";
+import type { OpenableChannel } from "../store/sql/alerts/channels-port.ts";
+import type { Api } from "./api.ts";
+
+/** How long a link is good, ms: a week. */
+const GOOD_MS = 7 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+/** Such mails in a day; our choice: enough for a person who mistypes, too few to annoy one who did not ask. */
+const MAILS_A_DAY = { project: 40, address: 3 } as const;
+/** One mail, ms. */
+const MAIL_MS = 20_000;
+const PURPOSE = "confirm-mail";
+/** Characters of a sealed token; a longer text is none of ours. */
+const LONGEST = 400;
+const FORM = /^(\d{1,16})\.(\d{1,3})\.(\d{1,16})\.([\w-]{22})$/;
+
+interface Confirming {
+  readonly channelId: number;
+  /** Place in the list of the address that confirms. */
+  readonly place: number;
+  /** Of the list as it was. */
+  readonly digest: string;
+}
+
+/** In their order, each once. */
+export function addressesOf(settings: Readonly<Record<string, unknown>>): readonly string[] {
+  const lists = [settings.to, settings.cc].filter((list) => Array.isArray(list)) as readonly (readonly unknown[])[];
+  return [...new Set(lists.flat().map(String))];
+}
+
+/** Whether everyone in the second list is in the first. */
+export function isWithin(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean {
+  const known = new Set(addressesOf(before));
+  return addressesOf(after).every((address) => known.has(address));
+}
+
+function digestOf(addresses: readonly string[]): string {
+  return createHash("sha256").update(JSON.stringify(addresses)).digest("base64url").slice(0, 22);
+}
+
+/** @returns undefined for what we did not make, and for what is too old */
+export function confirmingBy(
+  sealing: { open(where: string, sealed: string): string },
+  token: string,
+  nowMs: number,
+): Confirming | undefined {
+  if (token.length > LONGEST) return undefined;
+  let text: string;
+  try {
+    text = sealing.open(PURPOSE, token);
+  } catch {
+    return undefined;
+  }
+  const [, channelId, place, untilMs, digest] = FORM.exec(text) ?? [];
+  if (digest === undefined || Number(untilMs) < nowMs) return undefined;
+  return { channelId: Number(channelId), place: Number(place), digest };
+}
+
+/** @returns the next address that is to be asked; null: all have confirmed; undefined: the link is for another list */
+export function nextPlace({ place, digest }: Confirming, addresses: readonly string[]): number | null | undefined {
+  if (digest !== digestOf(addresses) || place >= addresses.length) return undefined;
+  return place + 1 < addresses.length ? place + 1 : null;
+}
+
+/** Sends the mail with the link to one address. @returns why it was not sent; null: it was */
+export async function askToConfirm(
+  api: Api,
+  channel: OpenableChannel,
+  place: number,
+  nowMs: number,
+): Promise<string | null> {
+  const addresses = addressesOf(channel.settings);
+  const address = addresses[place];
+  if (address === undefined) return "the channel has no address";
+  const { counters } = api.state;
+  const byAddress = createHash("sha256").update(address.toLowerCase()).digest("base64url");
+  const mayAsk =
+    (await counters.takeFrom(`confirm:${channel.projectId}`, MAILS_A_DAY.project, DAY_MS, nowMs)) &&
+    (await counters.takeFrom(`confirm:${byAddress}`, MAILS_A_DAY.address, DAY_MS, nowMs));
+  if (!mayAsk) return "too many mails were sent to confirm addresses: try again tomorrow";
+  const text = `${channel.id}.${place}.${nowMs + GOOD_MS}.${digestOf(addresses)}`;
+  const link = `${api.baseUrl()}/confirm/${api.sealing.seal(PURPOSE, text)}`;
+  const settings = { ...channel.settings, ...secretsOf(api, channel), to: [address], cc: [] };
+  const signal = AbortSignal.any([api.closing, AbortSignal.timeout(MAIL_MS)]);
+  const context = { notificationId: `confirm-${channel.id}-${nowMs}`, nowMs, previous: null, isFirstOfGroup: true };
+  const outcome = await api.sendToChannel(
+    { kind: channel.kind, settings },
+    messageOf(channel, link, nowMs),
+    context,
+    signal,
+  );
+  return outcome.delivered ? null : outcome.error;
+}
+
+function secretsOf({ sealing }: Api, { id, sealed }: OpenableChannel): Readonly<Record<string, unknown>> {
+  if (sealed === null) return {};
+  return JSON.parse(sealing.open(SEALED_CELLS.channel(id), sealed)) as Readonly<Record<string, unknown>>;
+}
+
+/** The same beside an answer that does not wait for it: what comes of it is in the log, and a test of the channel asks again. */
+export function askMeanwhile(api: Api, projectId: number, ids: readonly number[], nowMs: number): void {
+  const ask = async (): Promise<void> => {
+    for (const channel of await api.controlPlane.channels.openable(ids)) {
+      if (channel.projectId !== projectId || !channel.active || !awaitsConfirmation(channel)) continue;
+      const fault = await askToConfirm(api, channel, 0, nowMs);
+      if (fault !== null) api.log.warn({ channelId: channel.id, reason: fault }, "an address is not asked to confirm");
+    }
+  };
+  ask().catch((error: unknown) => api.log.warn({ reason: String(error) }, "addresses are not asked to confirm"));
+}
+
+/** No word of it is chosen by who made the channel: it goes to people who did not ask for it. */
+function messageOf({ id }: OpenableChannel, link: string, nowMs: number): Message {
+  return {
+    ...{ reason: "test", severity: "info", link, items: [], more: 0, acknowledge: null },
+    title: "Do you want alerts at this address?",
+    summary:
+      "Open the link to get messages of Sonde here. If you do not expect this mail, do nothing: you get no other.",
+    facts: [],
+    groupKey: `confirm ${formatId("channel", id)} ${nowMs}`,
+    at: formatIso(nowMs),
+  };
+}
