@@ -72,8 +72,8 @@ export interface Libc {
   recvmmsg(fd: number, headers: Uint8Array, count: number, flags: number, timeout: null): number;
   /** @param pair two 32-bit numbers, filled */
   socketpair(domain: number, type: number, protocol: number, pair: Uint8Array): number;
-  /** For requests that take a structure. */
-  ioctl(fd: number, request: number, argument: Uint8Array): number;
+  /** @param argument a structure, or a number where the request takes one */
+  ioctl(fd: number, request: number, argument: Uint8Array | bigint): number;
   /** Copies from another process; both sides are arrays of struct iovec. @returns bytes */
   process_vm_readv(
     pid: number,

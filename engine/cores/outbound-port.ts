@@ -142,7 +142,10 @@ class OutboundPort implements Outbounds {
     if (outbound === undefined) return;
     this.#outbounds.delete(id);
     outbound.release?.();
-    this.#outgoing.post({ type: "close", id, isUnresponsive });
+    const message = { type: "close", id, isUnresponsive } as const;
+    // A core that hangs holds up others; any other outbound may be closed a little later.
+    if (isUnresponsive) this.#outgoing.post(message);
+    else this.#outgoing.postLater(message);
   }
 
   #findingsOf(id: number, outbound: TrackedOutbound): Promise<readonly Finding[]> {

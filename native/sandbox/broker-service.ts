@@ -6,12 +6,13 @@ import { closeSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
-import { AF_UNIX, type Libc, loadLibc, SOCK_CLOEXEC, SOCK_DGRAM, writeSockaddr } from "../libc.ts";
+import { AF_UNIX, type Libc, loadLibc, SOCK_CLOEXEC, SOCK_DGRAM, SOCK_NONBLOCK, writeSockaddr } from "../libc.ts";
 import { atUsualPriority } from "../thread-priority.ts";
 import { TOKEN_BYTES } from "./broker.ts";
 import type { BrokerThreadData, FromBroker, ToBroker } from "./broker-thread.ts";
 import { type Confinement, holdHere, knowsListeners, prepareBrokerTrial, type WayToBroker } from "./confined.ts";
 import type { Protocol, Target } from "./peer.ts";
+import { ring } from "./waiting-loop.ts";
 
 /** What a child was refused. */
 export interface RefusedReach {
@@ -72,15 +73,23 @@ class ThreadService implements BrokerService {
   readonly #worker: Worker;
   /** The children's end. */
   readonly #outbox: number;
+  readonly #bell: number;
   readonly #announced = new Map<string, AnnouncedOptions>();
   #isAlive = true;
 
   static async start(libc: Libc, { ownId, threadFile }: BrokerServiceOptions): Promise<ThreadService | string> {
+    // EFD_CLOEXEC and EFD_NONBLOCK are those of sockets (eventfd(2)).
+    const bell = libc.eventfd(0, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (bell < 0) return `eventfd: errno ${libc.errno()}`;
     const pair = Buffer.alloc(8);
-    if (libc.socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) !== 0) return `socketpair: errno ${libc.errno()}`;
+    if (libc.socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) !== 0) {
+      const errno = libc.errno();
+      closeSync(bell);
+      return `socketpair: errno ${errno}`;
+    }
     const [inbox, outbox] = [pair.readInt32LE(0), pair.readInt32LE(4)];
     const file = threadFile ?? new URL(`./broker-thread${extname(import.meta.url)}`, import.meta.url);
-    const workerData: BrokerThreadData = { inbox, ownId };
+    const workerData: BrokerThreadData = { inbox, bell, ownId };
     const worker = atUsualPriority(() => new Worker(file, { workerData, resourceLimits: LIMITS }));
     const started = await new Promise<string | null>((resolve) => {
       const late = setTimeout(() => resolve("its thread does not start"), START_TIMEOUT_MS);
@@ -92,16 +101,17 @@ class ThreadService implements BrokerService {
       worker.once("error", (error: Error) => settle(error.message));
       worker.once("exit", () => settle("its thread has ended"));
     });
-    if (started === null) return new ThreadService(worker, outbox);
+    if (started === null) return new ThreadService(worker, outbox, bell);
     await worker.terminate();
-    closeSync(outbox);
-    closeSync(inbox);
+    for (const descriptor of [outbox, inbox, bell]) closeSync(descriptor);
     return started;
   }
 
-  private constructor(worker: Worker, outbox: number) {
+  private constructor(worker: Worker, outbox: number, bell: number) {
     this.#worker = worker;
     this.#outbox = outbox;
+    this.#bell = bell;
+    process.once("exit", this.#endAtExit);
     worker.on("message", (word: FromBroker) => {
       if (word.type === "refused") this.#announced.get(word.token)?.onRefused(word);
     });
@@ -137,12 +147,19 @@ class ThreadService implements BrokerService {
   }
 
   #post(word: ToBroker): void {
+    if (!this.#isAlive) return;
     this.#worker.postMessage(word);
+    ring(this.#bell);
   }
+
+  /** The end of a process waits for its threads. */
+  readonly #endAtExit = (): void => this.#post({ type: "close" });
 
   #lost(): void {
     this.#isAlive = false;
+    process.removeListener("exit", this.#endAtExit);
     closeSync(this.#outbox);
+    closeSync(this.#bell);
     const all = [...this.#announced.values()];
     this.#announced.clear();
     for (const { onLost } of all) onLost();

@@ -12,6 +12,7 @@ import { BrokeredChild, type Refusal } from "./brokered-child.ts";
 import { ChildMemory } from "./child-memory.ts";
 import type { Arch } from "./image.ts";
 import { HEADER_BYTES, IOVEC_BYTES } from "./message.ts";
+import { NOTIF_SET_FLAGS, SYNC_WAKE_UP } from "./notification.ts";
 import { type Target, TargetList } from "./peer.ts";
 
 /** What a child says when it hands over its listener; it was made for that one child. */
@@ -26,7 +27,7 @@ const MAX_UNKNOWN = 64;
 
 export interface BrokerDeps {
   readonly libc: Libc;
-  readonly readiness: Readiness;
+  readonly readiness: Pick<Readiness, "watch" | "unwatch">;
   readonly arch: Arch;
   /** Our end of the socket pair over which children hand us their listeners. */
   readonly inbox: number;
@@ -92,6 +93,8 @@ export class Broker {
     const own = { libc, arch, memory: this.#memory, listener, targets };
     const child = new BrokeredChild({ ...own, onRefused: (refusal) => onRefused(token, refusal) });
     this.#children.set(token, child);
+    // A kernel that does not know it wakes up threads as it likes, which costs more.
+    libc.ioctl(listener, NOTIF_SET_FLAGS, SYNC_WAKE_UP);
     // One call a time: the next one of the same child waits until the others have had their turn.
     readiness.watch(listener, EPOLLIN, (events) => {
       if ((events & EPOLLIN) !== 0) child.answerNext();

@@ -122,8 +122,10 @@ export class BrokeredChild {
     if (peer === undefined) return { errno: EFAULT };
     const fd = this.#notification.int(0);
     const protocol = this.#protocolOf(peer, fd);
-    if (protocol === null || peer === null) return this.#refuse(protocol ?? "tcp", peer);
-    return protocol === "tcp" ? this.#connectStream(fd, peer) : this.#connectDatagrams(fd, peer);
+    // Whether the child still waits is seen when it is given the socket.
+    if (peer !== null && protocol === "tcp") return this.#connectStream(fd, peer);
+    if (peer === null || protocol === null) return this.#refuse("tcp", peer);
+    return this.#isWaiting() ? this.#connectDatagrams(fd, peer) : { errno: EFAULT };
   }
 
   /** Where one address and port is on the list for both, the socket says which is meant. */
@@ -243,6 +245,7 @@ export class BrokeredChild {
   }
 
   #refuse(protocol: Protocol, peer: Peer | null): Answer {
+    if (!this.#isWaiting()) return { errno: EFAULT };
     this.#options.onRefused({ protocol, peer });
     // As Landlock has it.
     return { errno: EACCES };
@@ -252,10 +255,10 @@ export class BrokeredChild {
   #addressAt(at: bigint, bytes: number): Peer | null | undefined {
     if (bytes < 0 || bytes > MAX_ADDRESS_BYTES) return null;
     const [address] = this.#options.memory.readParts(this.#notification.pid, [{ at, bytes }]) ?? [];
-    // What was read is the child's only if the child still waits: a process that has ended leaves its number to another.
-    return address === undefined || !this.#isWaiting() ? undefined : parseSockaddr(address);
+    return address === undefined ? undefined : parseSockaddr(address);
   }
 
+  /** What was read is the child's only if the child still waits: a process that has ended leaves its number to another. */
   #isWaiting(): boolean {
     return this.#options.libc.ioctl(this.listener, NOTIF_ID_VALID, this.#notification.writeId(this.#id)) === 0;
   }

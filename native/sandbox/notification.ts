@@ -8,6 +8,9 @@ export const NOTIF_RECV = 0xc050_2100;
 export const NOTIF_SEND = 0xc018_2101;
 export const NOTIF_ID_VALID = 0x4008_2102;
 export const NOTIF_ADDFD = 0x4018_2103;
+/** _IOW('!', 4, __u64), Linux 6.6: the argument is the flags. SYNC_WAKE_UP: who is told, and who is answered, goes on at the processor of the other, who waits now. */
+export const NOTIF_SET_FLAGS = 0x4008_2104;
+export const SYNC_WAKE_UP = 1n;
 
 /** struct seccomp_notif: id, pid, flags, then struct seccomp_data. */
 export const NOTIF_BYTES = 80;
