@@ -203,6 +203,8 @@ describeWith(["chromium"], "the page, telling people", () => {
     expect(await page.getByRole("searchbox", { name: "Filter" }).inputValue()).toBe("img");
     // The service has it: another browser shows it, on the overview too, and removes it for both.
     const view = other.page.getByRole("list", { name: "Saved views" }).getByRole("link", { name: "Mine" });
+    await open(other.page, "/monitors");
+    await view.waitFor();
     await open(other.page, "/?q=img");
     await view.waitFor();
     expect(await accessFaults(other.page)).toEqual([]);

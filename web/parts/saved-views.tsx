@@ -11,6 +11,9 @@ import { TextField } from "./field.tsx";
 import { Icon } from "./icon.tsx";
 import { Failed } from "./states.tsx";
 
+/** Another browser, or a colleague, may have saved one. */
+const RELOAD_MS = 60_000;
+
 type View = Schemas["View"];
 type Open = { readonly kind: "save" } | { readonly kind: "remove"; readonly view: View };
 
@@ -20,6 +23,7 @@ export function SavedViews() {
   const kept: Resource<Schemas["ViewList"]> = useResource(
     (signal) => data(client.GET("/views", { signal })),
     `views ${project.value?.id}`,
+    RELOAD_MS,
   );
   const { value, error } = kept.state.value;
   const views = value?.views ?? [];

@@ -271,7 +271,7 @@ export const setting: WordsOf<typeof english> = {
   "locations.none": "Пока не проверялся ниоткуда.",
   "views.label": "Сохранённые фильтры",
   "views.save": "Сохранить фильтр",
-  "views.hint": "Сохраняются фильтр и порядок. Они есть в каждом вашем браузере.",
+  "views.hint": "Фильтр и порядок. Есть в каждом вашем браузере.",
   "views.shared": "Для всех в проекте",
   "views.remove": "Убрать фильтр",
   "views.removeOwn": "{name} исчезнет во всех ваших браузерах.",
