@@ -24,7 +24,6 @@ import type { State } from "../store/state/state.ts";
 import { openSteadyState } from "../store/state/steady-counters.ts";
 import { VERSION } from "../version.ts";
 import { channelSender } from "./channels.ts";
-import { checkSettings } from "./check-settings.ts";
 import { type CheckerLocations, openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { linkLists } from "./link-lists.ts";
@@ -58,7 +57,10 @@ export interface Service extends FirstStart {
   close(): Promise<void>;
 }
 
-/** @throws an Error of one line that says what to do; nothing keeps running then */
+/**
+ * @param config what checkSettings has found to be right
+ * @throws an Error of one line that says what to do; nothing keeps running then
+ */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
   await tellProtection(config, options.log);
   lookAtKeyFile(config.sealingKeyFile, config, options.log);
@@ -67,7 +69,6 @@ export async function startService(config: Config, options: ServiceOptions): Pro
 
 async function start(config: Config, options: ServiceOptions, closers: Closers): Promise<Omit<Service, "close">> {
   const { log, locations = [ANY_LOCATION] } = options;
-  await checkSettings(config);
   const workers = checkThreads(config, availableParallelism());
   const port = await requirePort(config.host, config.port);
   const folder = claimFolder(config.dataDir, log, closers);

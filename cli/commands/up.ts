@@ -25,6 +25,8 @@ export function addUp(program: Command): void {
 async function up(isDemo: boolean): Promise<void> {
   const config = loadOwnConfig("off");
   // Loaded only when it is wanted: the client's commands, and settings that cannot be used, do not wait for the whole service.
+  const { checkSettings } = await import("../../roles/check-settings.ts");
+  await checkSettings(config);
   const { startService } = await import("../../roles/up.ts");
   const { createLog } = await import("../../log.ts");
   const demo = isDemo ? await demoOf(config) : undefined;
