@@ -32,6 +32,13 @@ export function useResource<T>(
   return resource;
 }
 
+/** Asks again when there are news; what is shown stays meanwhile, and so does what a person is writing beside it. */
+export function useReloadOn<T>({ state, reload }: Resource<T>, news: string): void {
+  useEffect(() => {
+    if (state.peek().value !== null) reload();
+  }, [news, state, reload]);
+}
+
 function createResource<T>(load: (signal: AbortSignal) => Promise<T>) {
   const state = signal<Loaded<T>>({ value: null, error: null, loading: true });
   let flight: AbortController | null = null;

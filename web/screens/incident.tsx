@@ -1,7 +1,7 @@
 /** One incident: what is wrong, why, what has happened since, and the two acts a person needs at four in the morning. */
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useReloadOn, useResource } from "../api/resource.ts";
 import { Field, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { acknowledge } from "../parts/incident-line.tsx";
@@ -32,9 +32,10 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
       ]);
       return { view, events: events.events };
     },
-    `${id} ${incidentNews.value} ${counts.value?.down}`,
+    id,
     RELOAD_MS,
   );
+  useReloadOn(incident, `${incidentNews.value} ${counts.value?.down}`);
   return (
     <div class="screen narrow">
       <p class="back">

@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useReloadOn, useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -26,9 +26,10 @@ export function Incidents() {
   const isNarrowed = Object.keys(query).length > 0;
   const list = useResource(
     (signal) => data(client.GET("/incidents", { params: { query: { limit: MOST, ...query } }, signal })),
-    `incidents ${JSON.stringify(query)} ${incidentNews.value} ${counts.value?.down}`,
+    `incidents ${JSON.stringify(query)}`,
     RELOAD_MS,
   );
+  useReloadOn(list, `${incidentNews.value} ${counts.value?.down}`);
   return (
     <div class="screen">
       <header class="screen-head">

@@ -3,7 +3,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { watch } from "../api/live.ts";
-import { useResource } from "../api/resource.ts";
+import { useReloadOn, useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { EditMonitor } from "../parts/edit-monitor.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -313,9 +313,10 @@ function LatencyOfRows({ results }: { results: Results }) {
 function Incidents({ id }: { id: string }) {
   const list = useResource(
     (signal) => data(client.GET("/incidents", { params: { query: { server_id: id, limit: 5 } }, signal })),
-    `${id} ${incidentNews.value}`,
+    id,
     RELOAD_MS,
   );
+  useReloadOn(list, `${incidentNews.value}`);
   return (
     <section class="card" aria-labelledby="incidents-of">
       <header class="card-head">

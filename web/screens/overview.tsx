@@ -1,7 +1,7 @@
 /** Is anything down right now? The first line says it, the cells show where, the list beside them what to do. */
 import { useComputed } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
-import { useResource } from "../api/resource.ts";
+import { useReloadOn, useResource } from "../api/resource.ts";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Grid } from "../parts/grid.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -145,8 +145,9 @@ function OpenIncidents() {
   const open = useResource(
     (signal) =>
       data(client.GET("/incidents", { params: { query: { status: "active", limit: MOST_INCIDENTS } }, signal })),
-    `open ${incidentNews.value} ${counts.value?.down} ${counts.value?.degraded}`,
+    "open incidents",
   );
+  useReloadOn(open, `${incidentNews.value} ${counts.value?.down} ${counts.value?.degraded}`);
   const { value, error } = open.state.value;
   return (
     <section class="card" aria-labelledby="open-incidents">
