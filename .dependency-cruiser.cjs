@@ -304,9 +304,9 @@ module.exports = {
     },
     {
       name: "nothing-imports-tests",
-      comment: "but for the bench, which starts the same PostgreSQL and Redis, on ports that are found the same way",
+      comment: "but for the settings of the tests, and the bench, which starts the same PostgreSQL and Redis, on ports that are found the same way",
       severity: "error",
-      from: { pathNot: [TESTS, "^bench/(roles|links)/"] },
+      from: { pathNot: [TESTS, "^bench/(roles|links)/", "^vitest\\.config\\.ts$"] },
       to: { path: TESTS },
     },
     {

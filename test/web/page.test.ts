@@ -220,15 +220,15 @@ describeWith(["chromium"], "the page", () => {
     // A key presses the button of the screen that says so, and opens the list of them.
     await page.keyboard.press("e");
     await page.getByRole("dialog", { name: "Edit monitor" }).waitFor();
-    const escape = async () => {
+    const closeDialog = async () => {
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "detached" });
     };
-    await escape();
+    await closeDialog();
     await page.keyboard.press("?");
     await page.getByRole("dialog", { name: "Keys" }).waitFor();
     expect(await accessFaults(page)).toEqual([]);
-    await escape();
+    await closeDialog();
     await page.keyboard.press("g");
     await page.keyboard.press("m");
     await page.getByRole("table", { name: "Monitors" }).getByRole("link").first().waitFor();
