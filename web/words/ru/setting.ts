@@ -275,7 +275,7 @@ export const setting: WordsOf<typeof english> = {
   "views.shared": "Для всех в проекте",
   "views.remove": "Убрать фильтр",
   "views.removeOwn": "{name} исчезнет во всех ваших браузерах.",
-  "views.removeShared": "{name} исчезнет у всех в проекте.",
+  "views.removeShared": "{name} исчезнет у всех.",
   "views.removeOf": "Убрать фильтр {name}",
   "field.recordType": "Тип записи",
   "field.bothAddresses": "A и AAAA",
