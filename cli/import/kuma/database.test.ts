@@ -188,10 +188,14 @@ test("what is damaged, foreign or hostile is refused with file and place", async
   await expect(read("view.db")).rejects.toThrow("view.db: it has no table monitor");
   make(
     "long.db",
-    "CREATE TABLE monitor (id integer, name text); INSERT INTO monitor VALUES (1, printf('%.*c', 1000001, 'x'))",
+    "CREATE TABLE monitor (id integer, name text, type text); INSERT INTO monitor VALUES (1, printf('%.*c', 1000001, 'x'), 'ping')",
   );
   await expect(read("long.db")).rejects.toThrow(
     "long.db: table monitor: a cell of name is longer than 1000000 characters",
+  );
+  make("later.db", "CREATE TABLE monitor (id integer, title text, kind text)");
+  await expect(read("later.db")).rejects.toThrow(
+    "later.db: table monitor has no name and no type: this version of Uptime Kuma is not known here",
   );
   make(
     "newer.db",

@@ -40,6 +40,8 @@ const COUNTED = {
   remote_browser: "remote browsers",
 };
 const DATABASE = "kuma.db";
+/** Without them nothing of a monitor can be said: every version until now has them. */
+const COLUMNS_OF_MONITORS = ["id", "name", "type"];
 
 /** @param share of 1; absent: it is not known */
 export type OnProgress = (words: string, share?: number) => void;
@@ -164,6 +166,7 @@ class TableReader {
     database.pragma("cell_size_check = ON");
     const present = plainTables(database);
     if (!present.has("monitor")) throw new ImportError(`${this.#path}: it has no table monitor, as Uptime Kuma's has`);
+    this.#refuseOtherVersion(database);
     const rows: Partial<Record<TableName, readonly Fields[]>> = {};
     for (const table of TABLES) {
       if (!present.has(table)) continue;
@@ -174,9 +177,17 @@ class TableReader {
     return { rows, besides: besidesOf(database, present) };
   }
 
+  #refuseOtherVersion(database: SqliteHandle): void {
+    const columns = columnsOf(database, "monitor");
+    const missing = COLUMNS_OF_MONITORS.filter((name) => !columns.includes(name));
+    if (missing.length > 0)
+      throw new ImportError(
+        `${this.#path}: table monitor has no ${missing.join(" and no ")}: this version of Uptime Kuma is not known here`,
+      );
+  }
+
   #rows(database: SqliteHandle, table: string): readonly Fields[] {
-    const columns = database.prepare(`PRAGMA table_info("${table}")`).all() as readonly { readonly name: string }[];
-    const cells = columns.map(({ name }) => {
+    const cells = columnsOf(database, table).map((name) => {
       const column = `"${name.replaceAll('"', '""')}"`;
       return `CASE WHEN typeof(${column}) IN ('text', 'blob') THEN substr(CAST(${column} AS TEXT), 1, ${LONGEST_CELL + 1}) ELSE ${column} END AS ${column}`;
     });
@@ -202,6 +213,11 @@ class TableReader {
       throw new ImportError(`${this.#path}: its tables have more than ${MOST_CHARACTERS} characters`);
     return row;
   }
+}
+
+function columnsOf(database: SqliteHandle, table: string): readonly string[] {
+  const columns = database.prepare(`PRAGMA table_info("${table}")`).all() as readonly { readonly name: string }[];
+  return columns.map(({ name }) => name);
 }
 
 /** Views and virtual tables run what their maker wrote. */
