@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openReceiver, type Receiver } from "../../scheduler/webhooks/receivers.suite.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { admin } from "../admin.ts";
 import { createMonitor, type Product, type ProductSettings, startProduct, untilStatus } from "../product.ts";
 import { cleanUp, ended, eventually, runSonde } from "../service.ts";
@@ -67,14 +68,15 @@ export function noSecretSuite(name: string, open: () => Promise<Stores>): void {
       server = createServer((request, response) => answer(request, response, asked));
       port = await listen(server);
       const { env, ...rest } = stores.settings;
+      const apiPort = await freePort();
       const provider = {
-        SONDE_BASE_URL: "https://sonde.test-site.org",
+        SONDE_BASE_URL: `http://127.0.0.1:${apiPort}`,
         SONDE_OIDC_ISSUER: `http://127.0.0.1:${port}`,
         SONDE_OIDC_CLIENT_ID: "sonde",
         SONDE_OIDC_CLIENT_SECRET: MARKS.oidc,
       };
       const chatty = { SONDE_LOG: "debug", SONDE_METRICS_TOKEN: METRICS };
-      product = await startProduct({ ...rest, env: { ...env, ...provider, ...chatty } });
+      product = await startProduct({ ...rest, port: apiPort, env: { ...env, ...provider, ...chatty } });
       const url = `http://127.0.0.1:${receiver.port}/services/${MARKS.hook}?key=${MARKS.hook}`;
       await act("webhook", "create", "--project", "prj_1", "--url", url);
       const viewer = [
