@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { byName } from "../testkit/api/contract.suite.ts";
 import { routes } from "./endpoints/index.ts";
+import { tagOf } from "./etag.ts";
 import { type ApiRequest, ok } from "./http.ts";
-import { acceptsCoding, createListed, isKnown, tagOf } from "./listed.ts";
+import { acceptsCoding, createListed, isKnown } from "./listed.ts";
 
 /** As long as a list, and without a total: columns of a whole project, a row a day, columns of hours. */
 const WITHOUT_TOTAL = new Set(["/overview", "/days", "/servers/{id}/days", "/servers/{id}/latency"]);

@@ -5,10 +5,10 @@
  * a watched server, could guess a secret that stands beside it, letter by letter (BREACH). So an answer that shows secrets is never compressed: its
  * handler says so (`holdsSecrets`). Of lists that is the one of monitors whose addresses have a query or a user name.
  */
-import { createHash } from "node:crypto";
 import { gzip } from "node:zlib";
 import { z } from "zod";
 import type { MaybePromise } from "../model/maybe-promise.ts";
+import { tagOf } from "./etag.ts";
 import type { ApiRequest, ApiResponse } from "./http.ts";
 import type { ResponseHeader, Route } from "./route.ts";
 
@@ -59,11 +59,6 @@ export function createListed(): Listed {
       running -= 1;
     });
   };
-}
-
-/** Weak: one for the list, whether it is compressed or not (RFC 9110 section 8.8.1). */
-export function tagOf(body: string | Uint8Array): string {
-  return `W/"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
 }
 
 /** Whether the caller has it (RFC 9110 section 13.1.2). @param ifNoneMatch the header, empty when absent */

@@ -4,7 +4,7 @@
  */
 import { BoundedMap } from "../model/bounded-map.ts";
 import type { AuthCache } from "./auth-cache.ts";
-import { tagOf } from "./listed.ts";
+import { tagOf } from "./etag.ts";
 
 /** The window of a list moves with time, so it may be this old at most, ms. */
 const KEPT_MS = 1_000;

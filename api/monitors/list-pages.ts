@@ -8,8 +8,8 @@
 import { BoundedMap } from "../../model/bounded-map.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "../../store/sql/monitors/port.ts";
 import type { AuthCache } from "../auth-cache.ts";
+import { tagOf } from "../etag.ts";
 import { type ApiResponse, JSON_HEADERS } from "../http.ts";
-import { tagOf } from "../listed.ts";
 
 /** Rows tell days until a certificate ends and the span of maintenance, and states of locations may move without a check: so old at most, ms. */
 const KEPT_MS = 1_000;

@@ -52,7 +52,7 @@ export interface OfProject {
 }
 
 /** A page that is all in memory: its rows by their places there, newest first. They hold until something is awaited. */
-export interface MonitorPlaces extends Omit<MonitorResults, "rows"> {
+export interface PageInMemory extends Omit<MonitorResults, "rows"> {
   readonly columns: RowColumns;
   readonly places: readonly number[];
 }
@@ -90,7 +90,7 @@ export class RecentResults {
   }
 
   /** The same rows where they are in memory: thousands of such pages are asked for in a second, and rows as objects cost more than their words. */
-  placesOfMonitor(query: OfMonitor): MonitorPlaces | undefined {
+  placesOfMonitor(query: OfMonitor): PageInMemory | undefined {
     if (query.details) return undefined;
     const rows = this.#current(query.monitor, query.nowMs);
     if (rows === undefined) return undefined;

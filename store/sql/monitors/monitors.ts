@@ -69,16 +69,10 @@ export function createMonitors(database: Database): Monitors {
       const row = (await read.query<MonitorWithLiveRow>(FIND, id, projectId))[0];
       return row && toMonitorWithLive(row);
     },
-    async findAll(projectId, ids) {
-      if (ids.length === 0) return [];
-      const rows = await read.query<MonitorWithLiveRow>(FIND_ALL, projectId, JSON.stringify(ids));
-      return rows.map(toMonitorWithLive);
-    },
-    async findChecked(projectId, ids) {
-      if (ids.length === 0) return [];
-      const rows = await read.query<CheckedRow>(FIND_CHECKED, projectId, JSON.stringify(ids));
-      return rows.map(toChecked);
-    },
+    findAll: async (projectId, ids) =>
+      (await rowsOf<MonitorWithLiveRow>(read, FIND_ALL, projectId, ids)).map(toMonitorWithLive),
+    findChecked: async (projectId, ids) =>
+      (await rowsOf<CheckedRow>(read, FIND_CHECKED, projectId, ids)).map(toChecked),
     ids: (projectId, filter) => inNameOrder(read, projectId, filter),
     list: (projectId, filter) => list(read, projectId, filter),
     search: (projectIds, text, id, limit, offset) => search(read, projectIds, text, id, limit, offset),
@@ -125,6 +119,15 @@ export function createMonitors(database: Database): Monitors {
     },
     changedSince: (generation, filter) => changedSince(read, generation, filter),
   };
+}
+
+async function rowsOf<Row>(
+  session: Session,
+  wanted: Statement,
+  projectId: number,
+  ids: readonly number[],
+): Promise<readonly Row[]> {
+  return ids.length === 0 ? [] : session.query<Row>(wanted, projectId, JSON.stringify(ids));
 }
 
 /** Of all pages, where neither the order nor the filter asks for what checks move. */
