@@ -233,10 +233,10 @@ module.exports = {
     },
     {
       name: "not-resolvable",
-      comment: "fixtures use the built files, which a fresh clone does not have yet; newer Node has a package that older lacks",
+      comment: "fixtures use the built files, which a fresh clone does not have yet; newer Node has a package that older lacks; this package names itself",
       severity: "error",
       from: {},
-      to: { couldNotResolve: true, pathNot: "(^|/)dist/|^better-sqlite3-napi$" },
+      to: { couldNotResolve: true, pathNot: "(^|/)dist/|^better-sqlite3-napi$|^sonde/api$" },
     },
     {
       name: "checker-has-no-database",
