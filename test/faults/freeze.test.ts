@@ -19,7 +19,7 @@ import {
 
 const HEALTHY = 1_000;
 /** Half of them refuse, half of them are silent; so many that the deadline of one falls into a freeze. */
-const DEAD = 30;
+const DEAD = 120;
 /** Healthy until the freeze, dead from then on. */
 const DYING = 6;
 /** So that a freeze finds checks in flight. */
