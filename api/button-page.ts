@@ -1,7 +1,18 @@
 /** Pages for links in messages: services look at such links to show previews, so GET changes nothing, and shows one button. Whole without script and style. */
 
+import { z } from "zod";
 import type { ApiResponse } from "./http.ts";
 import { escaped } from "./pages/html.ts";
+
+/** What both routes of such a page share. */
+export const BUTTON_PAGE = {
+  atRoot: true,
+  group: "Alerts",
+  scope: "public",
+  hidden: true,
+  params: { token: z.string() },
+  responses: { 200: "text/html", 404: "text/html", 429: "text/html", 503: "text/html" },
+} as const;
 
 /** Without an address the button's request goes to where the page is, also below a proxy's path. */
 export function buttonPage(title: string, text: string, button: string): ApiResponse {

@@ -7,23 +7,18 @@ import { createHash } from "node:crypto";
 import type { Message } from "../model/alert-message.ts";
 import { awaitsConfirmation } from "../model/channel.ts";
 import { formatId } from "../model/ids.ts";
+import { openLink, sealLink } from "../model/sealed-link.ts";
 import { formatIso } from "../model/time.ts";
 import { SEALED_CELLS } from "../store/sealed-cells.ts";
 import type { OpenableChannel } from "../store/sql/alerts/channels-port.ts";
 import type { Api } from "./api.ts";
 
-/** How long a link is good, ms: a week. */
-const GOOD_MS = 7 * 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 /** Such mails in a day; our choice: enough for a person who mistypes, too few to annoy one who did not ask. */
 const MAILS_A_DAY = { project: 40, address: 3 } as const;
 /** One mail, ms. */
 const MAIL_MS = 20_000;
-const PURPOSE = "confirm-mail";
-/** Characters of a sealed token; a longer text is none of ours. */
-const LONGEST = 400;
-const FORM = /^(\d{1,16})\.(\d{1,3})\.(\d{1,16})\.([\w-]{22})$/;
-
+const LINK = { purpose: "confirm-mail", form: /^(\d{1,16})\.(\d{1,3})\.([\w-]{22})$/ } as const;
 interface Confirming {
   readonly channelId: number;
   /** Place in the list of the address that confirms. */
@@ -54,16 +49,8 @@ export function confirmingBy(
   token: string,
   nowMs: number,
 ): Confirming | undefined {
-  if (token.length > LONGEST) return undefined;
-  let text: string;
-  try {
-    text = sealing.open(PURPOSE, token);
-  } catch {
-    return undefined;
-  }
-  const [, channelId, place, untilMs, digest] = FORM.exec(text) ?? [];
-  if (digest === undefined || Number(untilMs) < nowMs) return undefined;
-  return { channelId: Number(channelId), place: Number(place), digest };
+  const [channelId, place, digest] = openLink(sealing, LINK, token, nowMs) ?? [];
+  return digest === undefined ? undefined : { channelId: Number(channelId), place: Number(place), digest };
 }
 
 /** @returns the next address that is to be asked; null: all have confirmed; undefined: the link is for another list */
@@ -88,8 +75,8 @@ export async function askToConfirm(
     (await counters.takeFrom(`confirm:${channel.projectId}`, MAILS_A_DAY.project, DAY_MS, nowMs)) &&
     (await counters.takeFrom(`confirm:${byAddress}`, MAILS_A_DAY.address, DAY_MS, nowMs));
   if (!mayAsk) return "too many mails were sent to confirm addresses: try again tomorrow";
-  const text = `${channel.id}.${place}.${nowMs + GOOD_MS}.${digestOf(addresses)}`;
-  const link = `${api.baseUrl()}/confirm/${api.sealing.seal(PURPOSE, text)}`;
+  const token = sealLink(api.sealing, LINK.purpose, `${channel.id}.${place}.${digestOf(addresses)}`, nowMs);
+  const link = `${api.baseUrl()}/confirm/${token}`;
   const settings = { ...channel.settings, ...secretsOf(api, channel), to: [address], cc: [] };
   const signal = AbortSignal.any([api.closing, AbortSignal.timeout(MAIL_MS)]);
   const context = { notificationId: `confirm-${channel.id}-${nowMs}`, nowMs, previous: null, isFirstOfGroup: true };

@@ -1,14 +1,7 @@
-/**
- * Links by which a message is acknowledged: sealed with the service's key, so that no one else can make one. Each is good for one group
- * and says through which channel it went. Pure but for the sealing.
- */
+/** Links by which a message is acknowledged. Each is good for one group and says through which channel it went. Pure but for the sealing. */
+import { openLink, sealLink } from "./sealed-link.ts";
 
-/** How long a link is good, ms: a week. */
-const GOOD_MS = 7 * 24 * 3_600_000;
-const PURPOSE = "acknowledge";
-/** Bytes that base64url of 80 characters seals; a longer text is none of ours. */
-const LONGEST = 400;
-const FORM = /^(\d{1,16})\.(\d{1,16})\.(\d{1,16})$/;
+const LINK = { purpose: "acknowledge", form: /^(\d{1,16})\.(\d{1,16})$/ } as const;
 
 export interface Acknowledging {
   readonly groupId: number;
@@ -20,7 +13,7 @@ export function acknowledgeToken(
   { groupId, channel }: { readonly groupId: number; readonly channel: { readonly id: number } },
   nowMs: number,
 ): string {
-  return sealing.seal(PURPOSE, `${groupId}.${channel.id}.${nowMs + GOOD_MS}`);
+  return sealLink(sealing, LINK.purpose, `${groupId}.${channel.id}`, nowMs);
 }
 
 /** @returns undefined for what we did not make, and for what is too old */
@@ -29,14 +22,6 @@ export function readAcknowledgeToken(
   token: string,
   nowMs: number,
 ): Acknowledging | undefined {
-  if (token.length > LONGEST) return undefined;
-  let text: string;
-  try {
-    text = sealing.open(PURPOSE, token);
-  } catch {
-    return undefined;
-  }
-  const [, groupId, channelId, untilMs] = FORM.exec(text) ?? [];
-  if (untilMs === undefined || Number(untilMs) < nowMs) return undefined;
-  return { groupId: Number(groupId), channelId: Number(channelId) };
+  const [groupId, channelId] = openLink(sealing, LINK, token, nowMs) ?? [];
+  return channelId === undefined ? undefined : { groupId: Number(groupId), channelId: Number(channelId) };
 }

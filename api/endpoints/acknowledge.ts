@@ -2,13 +2,12 @@
  * `/ack/{token}`: acknowledging out of a message, without signing in. The link of a message is looked at by services that show previews, so that
  * GET changes nothing: it shows one page with one button. The page is whole without script and style.
  */
-import { z } from "zod";
 import type { Actor } from "../../model/actor.ts";
 import { type Acknowledging, readAcknowledgeToken } from "../../model/alerting-acknowledge.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { AcknowledgeableGroup } from "../../store/sql/alerts/port.ts";
 import type { Api } from "../api.ts";
-import { buttonPage, textPage } from "../button-page.ts";
+import { BUTTON_PAGE, buttonPage, textPage } from "../button-page.ts";
 import type { ApiResponse } from "../http.ts";
 import { tellTurns } from "../live/tell.ts";
 import type { Call, Route } from "../route.ts";
@@ -83,15 +82,7 @@ function named({ incidents }: AcknowledgeableGroup): string {
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
-const base = {
-  path: "/ack/{token}",
-  atRoot: true,
-  group: "Alerts",
-  scope: "public",
-  hidden: true,
-  params: { token: z.string() },
-  responses: { 200: "text/html", 404: "text/html", 429: "text/html", 503: "text/html" },
-} as const;
+const base = { ...BUTTON_PAGE, path: "/ack/{token}" } as const;
 
 export const acknowledging: readonly Route[] = [
   {

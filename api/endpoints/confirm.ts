@@ -1,10 +1,9 @@
 /** `/confirm/{token}`: the reader of a mail address says that messages are wanted there, without signing in. GET changes nothing: it shows one button. */
-import { z } from "zod";
 import { awaitsConfirmation } from "../../model/channel.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { OpenableChannel } from "../../store/sql/alerts/channels-port.ts";
 import type { Api } from "../api.ts";
-import { buttonPage, textPage } from "../button-page.ts";
+import { BUTTON_PAGE, buttonPage, textPage } from "../button-page.ts";
 import type { ApiResponse } from "../http.ts";
 import { addressesOf, askToConfirm, confirmingBy, nextPlace } from "../mail-confirmation.ts";
 import type { Call, Route } from "../route.ts";
@@ -70,15 +69,7 @@ async function guarded(api: Api, call: Call, go: (found: Confirmable) => Promise
   }
 }
 
-const base = {
-  path: "/confirm/{token}",
-  atRoot: true,
-  group: "Alerts",
-  scope: "public",
-  hidden: true,
-  params: { token: z.string() },
-  responses: { 200: "text/html", 404: "text/html", 429: "text/html", 503: "text/html" },
-} as const;
+const base = { ...BUTTON_PAGE, path: "/confirm/{token}" } as const;
 
 export const confirming: readonly Route[] = [
   {
