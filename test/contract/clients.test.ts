@@ -1,6 +1,6 @@
 /** Clients that generators make of the published document work against the service, without a patch and without a setting of the generator. */
 import { execFile } from "node:child_process";
-import { copyFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -103,4 +103,38 @@ describeWith(["typescript tools"], "openapi-typescript", () => {
     const { stdout } = await run(process.execPath, [join(folder, "use-client.mjs"), settings], { cwd: folder });
     expect(stdout).toBe("every call was understood\n");
   });
+
+  it("the examples of the docs, with the types that come as sonde/api, name what is watched", async () => {
+    const { service, folder } = await openWorld(website);
+    const modules = typescriptModules();
+    symlinkSync(modules, join(folder, "node_modules"));
+    writeFileSync(join(folder, "package.json"), '{"type":"module"}');
+    writeFileSync(join(folder, "example.ts"), exampleOf("ts", service));
+    writeFileSync(join(folder, "example.py"), exampleOf("python", service));
+    const paths = { "sonde/api": [fileURLToPath(new URL("../../web/api/schema.d.ts", import.meta.url))] };
+    writeFileSync(
+      join(folder, "tsconfig.json"),
+      JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, paths }, files: ["example.ts"] }),
+    );
+    const tsc = run(process.execPath, [join(modules, "typescript/bin/tsc")], { cwd: folder });
+    expect((await tsc.catch((error: { stdout: string }) => error)).stdout).toBe("");
+    const key = service.firstKey ?? "";
+    const headers = { "X-API-Key": key, "X-Project-Id": "prj_1", "Content-Type": "application/json" };
+    const body = JSON.stringify({ type: "push", name: "Nightly job", period: 60 });
+    expect((await fetch(`${service.url}/api/v1/servers`, { method: "POST", headers, body })).status).toBe(200);
+    const env = { ...process.env, SONDE_KEY: key };
+    for (const [program, file] of [
+      [process.execPath, "example.js"],
+      ["python3", "example.py"],
+    ] as const) {
+      expect((await run(program, [file], { cwd: folder, env })).stdout).toBe("Nightly job unknown\n");
+    }
+  });
 });
+
+/** @returns the page's block in that language, for this service */
+function exampleOf(language: string, { url }: RunningService): string {
+  const page = readFileSync(new URL("../../docs/use/clients.md", import.meta.url), "utf8");
+  const [, block = ""] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(page) ?? [];
+  return block.replace("http://127.0.0.1:8080", url);
+}
