@@ -1,8 +1,15 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./testkit/longest-first.ts";
 
-/** Judges what a starved or cut-off machine says of healthy targets: nothing else of ours may starve it meanwhile. */
-const SYSTEM = ["test/faults/{freeze,cut-network,roles-*}.test.ts"];
+/** Starves itself with two busy loops and then judges: nothing of ours is beside it. */
+const STARVED = ["test/faults/freeze.test.ts"];
+/** Judge what a cut-off machine says of healthy targets, and wait most of their time: beside them only what gives way to them. */
+const CUT_OFF = ["test/faults/{cut-network,roles-*}.test.ts"];
+/** Wait for schedules, time-outs and processes that come and go for half of their time or more, as measured one at a time. */
+const PATIENT = [
+  "test/contract/stores.test.ts",
+  "test/e2e/{bulk,locations,subscriptions-embedded,systemd-units,uptime-*,webhooks}.test.ts",
+];
 /** Put modules of their own in the place of ours, or failed beside many others (the embedded ClickHouse runs at a low priority): they share nothing. */
 const ALONE = [
   "test/store/results-faults.test.ts",
@@ -40,7 +47,7 @@ export default defineConfig({
         test: {
           name: "servers",
           include: ["test/**/*.test.ts"],
-          exclude: [...SYSTEM, ...ALONE],
+          exclude: [...STARVED, ...CUT_OFF, ...PATIENT, ...ALONE],
           // Loading what a file imports costs more than many a file: it is loaded once for each worker.
           isolate: false,
           maxWorkers: 3,
@@ -57,13 +64,31 @@ export default defineConfig({
         },
       },
       {
-        // Frozen threads and cut networks: one file at a time.
         extends: true,
         test: {
-          name: "system",
-          include: SYSTEM,
-          fileParallelism: false,
+          name: "starved",
+          include: STARVED,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        // One file at a time. `npm test` has these and the next ones beside the units, which give way (scripts/test.mjs).
+        extends: true,
+        test: {
+          name: "cut-off",
+          include: CUT_OFF,
+          fileParallelism: false,
+          sequence: { groupOrder: 4 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "patient",
+          include: PATIENT,
+          isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 5 },
         },
       },
     ],

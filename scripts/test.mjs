@@ -12,12 +12,17 @@ import { prepare, ROOT, stop } from "./prepare.mjs";
  * failing in many places.
  */
 const MOST_LOOKED_AT_AGAIN = 5;
+/** As the embedded ClickHouse of a service, which the units may not starve (store/results/embedded/front-process.ts). */
+const GIVES_WAY = ["nice", "-n", "10"];
 const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
+
+/** Each vitest of ours that has not ended. */
+const running = new Set();
 
 await prepare();
 const cores = await coresForLabs();
 const words = process.argv.slice(2);
-const first = await run(words);
+const first = words.length > 0 ? await run(words) : await everything();
 const failed = first.files.filter(({ status }) => status === "failed").map(({ name }) => name);
 // Only of those that share the machine with servers; what needs nothing but its module has no excuse, nor has an error of no test.
 const mayBeLookedAt = failed.every((name) => relative(ROOT, name).startsWith("test/")) && first.unhandled === 0;
@@ -37,22 +42,47 @@ if (process.env.CI === "true" && counts.skipped > 0) stop("with CI=true nothing 
 process.exit(code);
 
 /**
+ * All suites. Those that wait are beside the units, which keep the processors busy meanwhile: one after the other would leave a fourth of two
+ * cores unused. The units give way, for what waits must be on time when it has waited.
+ * @returns as run does
+ */
+async function everything() {
+  const asProjects = (names) => names.map((name) => `--project=${name}`);
+  const beside = await Promise.all([
+    run(asProjects(["unit"]), { before: GIVES_WAY }),
+    run(asProjects(["cut-off", "patient"]), { isShownAtEnd: true }),
+  ]);
+  const runs = [...beside, await run(asProjects(["servers", "alone", "starved"]))];
+  return {
+    files: runs.flatMap(({ files }) => files),
+    code: runs.find(({ code }) => code !== 0)?.code ?? 0,
+    unhandled: runs.reduce((sum, { unhandled }) => sum + unhandled, 0),
+  };
+}
+
+/**
  * Vitest once.
- * @param words its own; none: all suites
+ * @param words its own
+ * @param how words before its command; whether what it writes is kept until it has ended, because another one writes meanwhile
  * @returns what became of each file, the exit code, and how many errors belonged to no test
  */
-async function run(words) {
+async function run(words, { before = [], isShownAtEnd = false } = {}) {
   const folder = mkdtempSync(join(tmpdir(), "sonde-test-report-"));
   const report = join(folder, "report.json");
   const unhandled = join(folder, "unhandled");
   const reporters = ["default", "json", join(ROOT, "scripts/unhandled-reporter.mjs")].map(
     (name) => `--reporter=${name}`,
   );
-  const child = spawn(process.execPath, [VITEST, "run", ...reporters, `--outputFile.json=${report}`, ...words], {
+  const vitest = [process.execPath, VITEST, "run", ...reporters, `--outputFile.json=${report}`, ...words];
+  const [program, ...programWords] = [...before, ...vitest];
+  const child = spawn(program, programWords, {
     cwd: ROOT,
     env: { ...process.env, ...cores, SONDE_TEST_UNHANDLED: unhandled },
-    stdio: ["ignore", "inherit", "inherit"],
+    stdio: ["ignore", ...(isShownAtEnd ? ["pipe", "pipe"] : ["inherit", "inherit"])],
   });
+  running.add(child);
+  const kept = [];
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk) => kept.push(chunk));
   let isInterrupted = false;
   const pass = (signal) => {
     isInterrupted = true;
@@ -61,11 +91,15 @@ async function run(words) {
   for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, pass);
   const [code, signal] = await once(child, "close");
   for (const one of ["SIGINT", "SIGTERM"]) process.off(one, pass);
+  running.delete(child);
+  process.stdout.write(Buffer.concat(kept));
   const files = readReport(report);
   const unhandledCount = existsSync(unhandled) ? Number(readFileSync(unhandled, "utf8")) : 0;
   rmSync(folder, { recursive: true, force: true });
-  if (files === undefined || isInterrupted || signal !== null)
+  if (files === undefined || isInterrupted || signal !== null) {
+    for (const other of running) other.kill();
     stop(`the tests ended early (${signal ?? `code ${code}`})`);
+  }
   return { files, code, unhandled: unhandledCount };
 }
 
