@@ -1,6 +1,7 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
 import { Command } from "commander";
 import { SHARD_LEASE_MS } from "../model/shards.ts";
+import { type AllOptions, runAll } from "./all/all.ts";
 import { type ApiBenchOptions, runApi } from "./api/api.ts";
 import { runBurst } from "./burst/burst.ts";
 import { type DocumentsBenchOptions, runDocuments } from "./documents/documents.ts";
@@ -9,7 +10,8 @@ import { LINK_PARTS, runLinks } from "./links/index.ts";
 import type { LinksBenchOptions } from "./links/rig.ts";
 import { type PageBenchOptions, runPage } from "./page/page.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
-import { type PeersOptions, runPeers } from "./peers/peers.ts";
+import type { PeersOptions } from "./peers/peer.ts";
+import { runPeers } from "./peers/peers.ts";
 import { type ReadsBenchOptions, runReads } from "./reads/reads.ts";
 import { type MoveBenchOptions, runMove } from "./roles/move.ts";
 import { type RolesBenchOptions, runRoles } from "./roles/roles.ts";
@@ -103,11 +105,26 @@ program
 
 program
   .command("peers")
-  .description("Cloudprober, Gatus and blackbox_exporter on the same target (built with Go the first time, minutes)")
+  .description(
+    "Cloudprober, Gatus, blackbox_exporter, Uptime Kuma and we on the same target, in turn (built with Go the first time, minutes)",
+  )
+  .argument("[peer...]", "only those with one of these words in their names")
   .option("--targets <n>", "targets checked every second", Number, 3_000)
   .option("--seconds <s>", "length of each measurement", Number, 20)
+  .option("--rounds <n>", "all of them in turn", Number, 3)
   .option("--in-flight <n>", "requests at once to blackbox_exporter", Number, 200)
-  .action((words: PeersOptions) => runPeers(words));
+  .option("--json", "one line of JSON", false)
+  .action((only: readonly string[], words: PeersOptions) => runPeers(only, words));
+
+program
+  .command("all")
+  .description(
+    "every bench in turn, with one report of them all in Markdown and JSON (hours; --quick: about half an hour)",
+  )
+  .argument("[word...]", "only benches with one of these words in their commands")
+  .option("--out <folder>", "of the report", "bench-report")
+  .option("--quick", "fewer monitors, checks and rounds", false)
+  .action((only: readonly string[], words: AllOptions) => runAll(only, words));
 
 program
   .command("burst")

@@ -1,194 +1,143 @@
 /**
- * The peers on our target, measured as we are: verified checks by the target's own log, per CPU second of the tester's process tree.
- * Cloudprober and Gatus schedule; blackbox_exporter is asked for one check after the other.
+ * The peers and we on our target, in turn: checks by the target's own log, per CPU second of the tester's whole process tree.
+ * `npm run bench -- peers`
  */
-import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { Agent, get } from "node:http";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "../../engine/transport/free-port.ts";
 import { conditions } from "../parts/conditions.ts";
 import { useOf } from "../process-tree.ts";
+import { percentile } from "../uptime/compare.ts";
 import { startTarget, type TargetProcess } from "../uptime/target-process.ts";
-import { build, type PeerSource } from "./build.ts";
+import { PEERS } from "./index.ts";
+import { FIRST_HOST, type Peer, type PeersOptions, type RunningPeer, type Site } from "./peer.ts";
 
-export interface PeersOptions {
+interface Round {
+  readonly checksPerS: number;
+  readonly checksPerCpuS: number;
+  readonly residentMiB: number;
+  /** Different targets that were asked within the stretch. */
   readonly targets: number;
-  readonly seconds: number;
-  readonly inFlight: number;
 }
 
-interface Peer {
-  readonly source: PeerSource;
+interface PeerFigures {
+  readonly peer: string;
   readonly what: string;
-  /** Words of the command line; writes its settings into the folder. */
-  readonly words: (folder: string, target: number, port: number, options: PeersOptions) => readonly string[];
-  readonly env?: (folder: string) => Readonly<Record<string, string>>;
-  /** Drives it where it does not schedule; resolves when told to stop. */
-  readonly drive?: (target: number, port: number, options: PeersOptions, isOver: () => boolean) => Promise<void>;
-  /** Until its schedule is in full swing, s. */
-  readonly warmUpS: (options: PeersOptions) => number;
+  readonly rounds: readonly Round[];
+  /** Why there are no rounds, or fewer than asked. */
+  readonly reason?: string;
 }
 
-const CLOUDPROBER: Peer = {
-  source: {
-    name: "cloudprober",
-    module: "github.com/cloudprober/cloudprober",
-    version: "v0.14.4",
-    mainPackage: "github.com/cloudprober/cloudprober/cmd",
-  },
-  what: "schedules and exports; stores nothing, has no verdict rules",
-  words(folder, target, port, { targets }) {
-    const endpoints = Array.from(
-      { length: targets },
-      (_, n) => `    endpoint { name: "t${n}" url: "http://127.0.0.1:${target}/${n}" }`,
-    );
-    const probe = [
-      "probe {",
-      '  name: "bench"',
-      "  type: HTTP",
-      "  targets {",
-      ...endpoints,
-      "  }",
-      "  interval_msec: 1000",
-      "  timeout_msec: 900",
-      "}",
-    ];
-    writeFileSync(join(folder, "settings.cfg"), `${probe.join("\n")}\nport: ${port}\nsurfacer { type: PROMETHEUS }\n`);
-    return ["--config_file", join(folder, "settings.cfg"), "--logtostderr=false"];
-  },
-  warmUpS: () => 15,
-};
+type Start = (site: Site) => Promise<RunningPeer>;
 
-const GATUS: Peer = {
-  source: {
-    name: "gatus",
-    module: "github.com/TwiN/gatus/v5",
-    version: "v5.36.0",
-    mainPackage: "github.com/TwiN/gatus/v5",
-  },
-  what: "schedules, judges, keeps 100 results of each in memory; endpoints start 222 ms apart",
-  words(folder, target, port, options) {
-    const endpoints = Array.from({ length: gatusTargets(options) }, (_, n) =>
-      [
-        `  - name: t${n}`,
-        `    url: "http://127.0.0.1:${target}/${n}"`,
-        "    interval: 100ms",
-        '    conditions: ["[STATUS] == 200"]',
-      ].join("\n"),
-    );
-    const settings = [
-      `web:\n  port: ${port}\n  address: 127.0.0.1`,
-      "concurrency: 1000",
-      "storage:\n  type: memory",
-      "endpoints:",
-      ...endpoints,
-    ];
-    writeFileSync(join(folder, "settings.yaml"), `${settings.join("\n")}\n`);
-    return [];
-  },
-  env: (folder) => ({ GATUS_CONFIG_PATH: join(folder, "settings.yaml"), GATUS_LOG_LEVEL: "ERROR" }),
-  warmUpS: (options) => Math.ceil(gatusTargets(options) * 0.222) + 3,
-};
+/** Numbers an answer has in the target's log. */
+const LOG_FIELDS = 4;
 
-/** A tenth of the targets at ten times the rate: its own ramp would take minutes. */
-function gatusTargets({ targets }: PeersOptions): number {
-  return Math.max(1, Math.round(targets / 10));
+/** @param only words in the names of the peers; all without any */
+export async function runPeers(only: readonly string[], options: PeersOptions): Promise<void> {
+  const chosen = PEERS.filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
+  const figures = await measured(chosen, options);
+  if (options.json) console.log(JSON.stringify({ bench: "peers", conditions: conditions(), ...options, figures }));
+  else print(figures, options);
 }
 
-const BLACKBOX: Peer = {
-  source: {
-    name: "blackbox_exporter",
-    module: "github.com/prometheus/blackbox_exporter",
-    version: "v0.28.0",
-    mainPackage: "github.com/prometheus/blackbox_exporter",
-  },
-  what: "one check per request, no schedule, no storage",
-  words(folder, _target, port) {
-    const settings =
-      "modules:\n  bench:\n    prober: http\n    timeout: 5s\n    http:\n      preferred_ip_protocol: ip4\n";
-    writeFileSync(join(folder, "settings.yml"), settings);
-    return [
-      "--config.file",
-      join(folder, "settings.yml"),
-      "--web.listen-address",
-      `127.0.0.1:${port}`,
-      "--log.level",
-      "error",
-    ];
-  },
-  async drive(target, port, { inFlight }, isOver) {
-    const agent = new Agent({ keepAlive: true, maxSockets: inFlight });
-    const work = async (): Promise<void> => {
-      for (let n = 0; !isOver(); n++) {
-        await ask(
-          agent,
-          `http://127.0.0.1:${port}/probe?module=bench&target=${encodeURIComponent(`http://127.0.0.1:${target}/${n % 1000}`)}`,
-        );
-      }
-    };
-    await Promise.all(Array.from({ length: inFlight }, work));
-    agent.destroy();
-  },
-  warmUpS: () => 3,
-};
-
-const PEERS: readonly Peer[] = [CLOUDPROBER, GATUS, BLACKBOX];
-
-export async function runPeers(options: PeersOptions): Promise<void> {
-  console.log(
-    `peers on our target for ${options.seconds} s each\n  ${conditions()}; tester and target share the cores; fresh connections, all answers 200`,
-  );
-  for (const peer of PEERS) {
-    const built = await build(peer.source);
-    const name = `${peer.source.name} ${peer.source.version}`;
-    if ("reason" in built) console.log(`  ${name}: left out, ${built.reason}`);
-    else console.log(`  ${name.padEnd(28)} ${await measure(peer, built.binary, options)}; ${peer.what}`);
+async function measured(peers: readonly Peer[], options: PeersOptions): Promise<readonly PeerFigures[]> {
+  const starts = new Map<Peer, Start>();
+  const reasons = new Map<Peer, string>();
+  for (const peer of peers) {
+    say(options, `preparing ${peer.name} …`);
+    const prepared = await peer.prepare();
+    if ("reason" in prepared) reasons.set(peer, prepared.reason);
+    else starts.set(peer, prepared.start);
   }
+  const rounds = new Map<Peer, Round[]>(peers.map((peer) => [peer, []]));
+  for (let round = 1; round <= options.rounds; round++) {
+    for (const [peer, start] of starts) {
+      say(options, `round ${round} of ${options.rounds}: ${peer.name} …`);
+      try {
+        rounds.get(peer)?.push(await measure(start, options));
+      } catch (error) {
+        reasons.set(peer, `round ${round}: ${error instanceof Error ? error.message : String(error)}`);
+      }
+    }
+  }
+  return peers.map((peer) => {
+    const reason = reasons.get(peer);
+    return {
+      peer: peer.name,
+      what: peer.what,
+      rounds: rounds.get(peer) ?? [],
+      ...(reason === undefined ? {} : { reason }),
+    };
+  });
 }
 
-async function measure(peer: Peer, binary: string, options: PeersOptions): Promise<string> {
+async function measure(start: Start, options: PeersOptions): Promise<Round> {
   const target = await startTarget(0, 0);
   const folder = mkdtempSync(join(tmpdir(), "sonde-peer-"));
-  const port = 20_000 + Math.floor(Math.random() * 10_000);
-  const child = spawn(binary, peer.words(folder, target.port, port, options), {
-    env: { PATH: "", ...peer.env?.(folder) },
-    stdio: "ignore",
-  });
-  let isOver = false;
   try {
-    await pause(2);
-    const driving = peer.drive?.(target.port, port, options, () => isOver);
-    await pause(peer.warmUpS(options));
-    const figures = await window(child, target, options.seconds);
-    isOver = true;
-    await driving;
-    return figures;
+    const peer = await start({ folder, targetPort: target.port, port: await freePort(FIRST_HOST), options });
+    try {
+      await pause(peer.warmUpS);
+      return await stretch(peer, target, options.seconds);
+    } finally {
+      await peer.stop();
+    }
   } finally {
-    isOver = true;
-    child.kill("SIGKILL");
     target.close();
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function window(child: ChildProcess, target: TargetProcess, seconds: number): Promise<string> {
-  if (child.exitCode !== null) return `ended with ${child.exitCode}`;
-  const before = useOf(child.pid ?? 0);
-  const answersBefore = (await target.log()).length / 4;
+async function stretch(peer: RunningPeer, target: TargetProcess, seconds: number): Promise<Round> {
+  const answersBefore = (await target.log()).length / LOG_FIELDS;
+  const before = useOf(peer.pid);
   const startedAt = performance.now();
   await pause(seconds);
   const elapsedS = (performance.now() - startedAt) / 1_000;
-  const after = useOf(child.pid ?? 0);
-  const checks = (await target.log()).length / 4 - answersBefore;
-  const perCpuS = Math.round(checks / (after.cpuS - before.cpuS));
-  return `${Math.round(checks / elapsedS)}/s, ${perCpuS} per CPU second, ${Math.round(after.residentMiB)} MiB`;
+  if (!peer.isUp()) throw new Error("it ended by itself");
+  const after = useOf(peer.pid);
+  const log = await target.log();
+  const checks = log.length / LOG_FIELDS - answersBefore;
+  const asked = new Set<number>();
+  for (let at = answersBefore * LOG_FIELDS; at < log.length; at += LOG_FIELDS) asked.add(log[at] ?? 0);
+  return {
+    checksPerS: Math.round(checks / elapsedS),
+    checksPerCpuS: Math.round(checks / (after.cpuS - before.cpuS)),
+    residentMiB: Math.round(after.residentMiB),
+    targets: asked.size,
+  };
 }
 
-function ask(agent: Agent, url: string): Promise<void> {
-  return new Promise((resolve) => {
-    get(url, { agent }, (response) => response.resume().once("close", resolve)).once("error", () => resolve());
-  });
+const COLUMNS = "peer                        targets  checks/s  per CPU second (each round)   MiB";
+
+function print(figures: readonly PeerFigures[], { targets, seconds, rounds }: PeersOptions): void {
+  console.log(`peers: ${targets} targets every second, ${rounds} rounds in turn, ${seconds} s each`);
+  console.log(
+    `  ${conditions()}; tester and target share the cores; fresh connections, all answers 200; checks by the target's log; medians`,
+  );
+  console.log(`  ${COLUMNS}`);
+  for (const one of figures) console.log(`  ${row(one)}`);
+  for (const { peer, what } of figures) console.log(`  ${peer}: ${what}`);
+}
+
+function row({ peer, rounds, reason }: PeerFigures): string {
+  const name = peer.padEnd(27);
+  if (rounds.length === 0) return `${name} left out: ${reason ?? "no round"}`;
+  const median = (of: (round: Round) => number): number => percentile(rounds.map(of), 0.5);
+  const each = rounds.map(({ checksPerCpuS }) => checksPerCpuS).join(", ");
+  const columns = [
+    String(median((round) => round.targets)).padStart(7),
+    String(median((round) => round.checksPerS)).padStart(9),
+    `${median((round) => round.checksPerCpuS)} (${each})`.padEnd(29),
+    String(median((round) => round.residentMiB)).padStart(5),
+  ];
+  return `${name} ${columns.join("  ")}${reason === undefined ? "" : `  ${reason}`}`;
+}
+
+function say(options: PeersOptions, line: string): void {
+  if (!options.json) process.stderr.write(`${line}\n`);
 }
 
 function pause(seconds: number): Promise<void> {
