@@ -27,6 +27,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 240_000,
     sequence: { sequencer: LongestFirst },
+    // Groups load the same sources: each file is transformed once for all of them, and again when its text changes.
+    experimental: { fsModuleCache: true },
     projects: [
       {
         // Beside the code they test: need nothing but their module, share what is loaded, and wait a fourth of their time: one more at a time than cores.
