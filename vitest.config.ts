@@ -9,6 +9,7 @@ const CUT_OFF = ["test/faults/{cut-network,roles-*}.test.ts"];
 const PATIENT = [
   "test/contract/stores.test.ts",
   "test/e2e/{bulk,locations,subscriptions-embedded,systemd-units,uptime-*,webhooks}.test.ts",
+  "test/faults/sink-crash.test.ts",
 ];
 /** Put modules of their own in the place of ours, or failed beside many others (the embedded ClickHouse runs at a low priority): they share nothing. */
 const ALONE = [
