@@ -1,8 +1,6 @@
 /** Which rows of a long list are in view. Pure. */
 
-/** Rows that come and go together. */
-export const BLOCK_ROWS = 8;
-/** Rows drawn above and below what is seen, so that scrolling meets no blank: as many at least, and up to a block more. */
+/** Rows drawn above and below what is seen, so that scrolling meets no blank. */
 const MORE_ROWS = 8;
 
 export interface RowWindow {
@@ -11,13 +9,18 @@ export interface RowWindow {
   readonly end: number;
 }
 
+/** @returns how many rows are in the document at a time, however far the list is scrolled */
+export function rowsAtOnce(rowPx: number, viewPx: number): number {
+  return Math.ceil(viewPx / rowPx) + 1 + 2 * MORE_ROWS;
+}
+
 /**
  * @param topPx of the list above the top of the view; negative while the list begins inside it
- * @param viewPx height of the view
+ * @returns as many rows as are drawn at once, or all where there are fewer
  */
 export function rowsInView(count: number, rowPx: number, topPx: number, viewPx: number): RowWindow {
-  const clamp = (row: number) => Math.min(Math.max(row, 0), count);
-  const first = clamp((Math.floor(topPx / rowPx) - MORE_ROWS) & -BLOCK_ROWS);
-  const end = clamp((Math.ceil((topPx + viewPx) / rowPx) + MORE_ROWS + BLOCK_ROWS - 1) & -BLOCK_ROWS);
-  return { first, end: Math.max(first, end) };
+  const most = rowsAtOnce(rowPx, viewPx);
+  const wanted = Math.floor(topPx / rowPx) - MORE_ROWS;
+  const first = Math.max(0, Math.min(wanted, count - most));
+  return { first, end: Math.min(count, first + most) };
 }

@@ -86,6 +86,14 @@ const COLUMNS: readonly Column[] = [
   },
 ];
 
+const idOf = ({ line }: Row) => String(line);
+const cellsOf = (row: Row) =>
+  COLUMNS.map(({ name, cell }) => (
+    <td key={name} class={`c-${name}`}>
+      {cell(row) as never}
+    </td>
+  ));
+
 export function CheckResults({ progress }: { progress: Progress }) {
   const { head, rows, state } = progress;
   const works = rows.filter((row) => row.works).length;
@@ -150,7 +158,7 @@ function Results({ progress }: { progress: Progress }) {
         />
         <Exports progress={progress} shown={shown} />
       </div>
-      <table class="table monitors checked" aria-label={t("check.results")} aria-rowcount={shown.length + 1}>
+      <table class="table windowed monitors checked" aria-label={t("check.results")} aria-rowcount={shown.length + 1}>
         <thead>
           <tr>
             {COLUMNS.map((column) => (
@@ -158,20 +166,7 @@ function Results({ progress }: { progress: Progress }) {
             ))}
           </tr>
         </thead>
-        <WindowedBody
-          items={shown}
-          rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide}
-          columns={COLUMNS.length}
-          row={(row, index) => (
-            <tr key={row.line} aria-rowindex={index + 2}>
-              {COLUMNS.map(({ name, cell }) => (
-                <td key={name} class={`c-${name}`}>
-                  {cell(row) as never}
-                </td>
-              ))}
-            </tr>
-          )}
-        />
+        <WindowedBody items={shown} rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide} idOf={idOf} cells={cellsOf} />
       </table>
       {shown.length === 0 && <p class="hint">{t("check.none")}</p>}
     </>

@@ -1,5 +1,6 @@
 /** All monitors in one dense table: 10,000 rows, of which those in view are in the document. */
 import { useComputed } from "@preact/signals";
+import { useCallback } from "preact/hooks";
 import { BulkBar } from "../parts/bulk.tsx";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -49,6 +50,10 @@ export function Monitors() {
 interface Column {
   readonly name: string;
   readonly title: Key;
+  /** What is told more when the pointer rests on it. */
+  readonly more?: (entry: MonitorEntry) => string;
+  /** Of the grid that each row is. */
+  readonly width: string;
   readonly sort?: Sort;
   readonly cell: (entry: MonitorEntry) => unknown;
 }
@@ -56,6 +61,7 @@ interface Column {
 const CHECK: Column = {
   name: "check",
   title: "bulk.all",
+  width: "44px",
   cell: ({ id, name }) => (
     <input
       type="checkbox"
@@ -67,34 +73,50 @@ const CHECK: Column = {
 };
 
 const COLUMNS: readonly Column[] = [
-  { name: "status", title: "col.status", sort: "status", cell: ({ status }) => <StatusWord status={status} /> },
+  {
+    name: "status",
+    title: "col.status",
+    width: "136px",
+    sort: "status",
+    cell: ({ status }) => <StatusWord status={status} />,
+  },
   {
     name: "name",
+    more: ({ name }) => name,
     title: "col.name",
+    width: "minmax(0, 1fr)",
     sort: "name",
     cell: ({ id, name, tags }) => (
       <>
-        <a class="cut" href={`#/monitors/${id}`} dir="auto" title={name}>
+        <a class="cut" href={`#/monitors/${id}`}>
           {name}
         </a>
         <Tags tags={tags} />
       </>
     ),
   },
-  { name: "kind", title: "col.kind", sort: "kind", cell: ({ kind }) => kind },
-  { name: "latency", title: "col.latency", sort: "latency", cell: ({ latencyMs }) => milliseconds(latencyMs) },
+  { name: "kind", title: "col.kind", width: "116px", sort: "kind", cell: ({ kind }) => kind },
+  {
+    name: "latency",
+    title: "col.latency",
+    width: "96px",
+    sort: "latency",
+    cell: ({ latencyMs }) => milliseconds(latencyMs),
+  },
   {
     name: "since",
     title: "col.since",
-    cell: ({ sinceMs }) =>
-      sinceMs === null ? "–" : <span title={utc(sinceMs)}>{duration(serviceNow() - sinceMs)}</span>,
+    width: "124px",
+    more: ({ sinceMs }) => (sinceMs === null ? "" : utc(sinceMs)),
+    cell: ({ sinceMs }) => (sinceMs === null ? "–" : duration(serviceNow() - sinceMs)),
   },
   {
     name: "checked",
     title: "col.checked",
+    width: "120px",
     sort: "checked",
-    cell: ({ checkedAtMs }) =>
-      checkedAtMs === null ? "–" : <span title={utc(checkedAtMs)}>{ago(checkedAtMs, serviceNow())}</span>,
+    more: ({ checkedAtMs }) => (checkedAtMs === null ? "" : utc(checkedAtMs)),
+    cell: ({ checkedAtMs }) => (checkedAtMs === null ? "–" : ago(checkedAtMs, serviceNow())),
   },
 ];
 /** In a row; the others are on the monitor's screen. */
@@ -103,12 +125,12 @@ const MOST_TAGS = 2;
 function Tags({ tags }: { tags: readonly string[] }) {
   return (
     <>
-      {tags.slice(0, MOST_TAGS).map((tag) => (
+      {tags.slice(0, MOST_TAGS).map((tag, place) => (
+        // By place: a row that shows another monitor keeps its elements.
         <button
+          key={place}
           type="button"
           class="tag"
-          key={tag}
-          dir="auto"
           onClick={() => replaceParameter("q", withValue(filterLine.value, "tag", tag))}
         >
           {tag}
@@ -126,12 +148,31 @@ function orderOf(text: string | null): { readonly sort: Sort; readonly descendin
   return { sort: SORTS.find((sort) => sort === word) ?? "status", descending };
 }
 
+const WITH_CHECK = [CHECK, ...COLUMNS];
+const idOf = ({ id }: MonitorEntry) => id;
+
+/** Of one row, which is drawn again when something has changed in its entry. */
+function cellsOf(columns: readonly Column[], entry: MonitorEntry) {
+  revision.value;
+  return columns.map(({ name, cell }) => (
+    <td key={name} class={`c-${name}`}>
+      {cell(entry) as never}
+    </td>
+  ));
+}
+
 function Table() {
   const order = useComputed(() => orderOf(route.value.query.get("sort")));
   const rows = useComputed(() => sorted(selected.value, order.value.sort, order.value.descending));
   const isPhone = useMedia("(max-width: 700px)");
-  revision.value;
-  const columns = canEdit.value ? [CHECK, ...COLUMNS] : COLUMNS;
+  const columns = canEdit.value ? WITH_CHECK : COLUMNS;
+  // Set when it is wanted: rows that are scrolled change often.
+  const tellMore = ({ target }: PointerEvent) => {
+    const cell = (target as Element).closest?.("td");
+    const entry = rows.value[Number(cell?.closest("tr")?.ariaRowIndex) - 2];
+    if (cell && entry !== undefined) cell.title = columns[cell.cellIndex]?.more?.(entry) ?? "";
+  };
+  const cells = useCallback((entry: MonitorEntry) => cellsOf(columns, entry), [columns]);
   return (
     <>
       <div class="bar">
@@ -140,7 +181,13 @@ function Table() {
       <SavedViews />
       <StatusCounts />
       <BulkBar />
-      <table class="table monitors many" aria-label={t("nav.monitors")} aria-rowcount={rows.value.length + 1}>
+      <table
+        class="table windowed monitors"
+        style={{ "--columns": columns.map(({ width }) => width).join(" ") }}
+        aria-label={t("nav.monitors")}
+        aria-rowcount={rows.value.length + 1}
+        onPointerOver={tellMore}
+      >
         <thead>
           <tr>
             {columns.map((column) => (
@@ -148,20 +195,7 @@ function Table() {
             ))}
           </tr>
         </thead>
-        <WindowedBody
-          items={rows.value}
-          rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide}
-          columns={columns.length}
-          row={(entry, index) => (
-            <tr key={entry.id} aria-rowindex={index + 2}>
-              {columns.map(({ name, cell }) => (
-                <td key={name} class={`c-${name}`}>
-                  {cell(entry) as never}
-                </td>
-              ))}
-            </tr>
-          )}
-        />
+        <WindowedBody items={rows.value} rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide} idOf={idOf} cells={cells} />
       </table>
       {rows.value.length === 0 && <p class="hint">{t("filter.none")}</p>}
     </>

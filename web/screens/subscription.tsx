@@ -179,9 +179,34 @@ function Configurations({ id }: { id: number }) {
 
 const HEADS = ["col.latency", "col.name", "col.kind", "col.server", "col.exit", "col.engine", "col.result"] as const;
 
+const idOf = ({ key }: ConfigRow) => key;
+
+function cellsOf({ serverId, config }: ConfigRow) {
+  const { tag, type, server, port, success, total_ms: ms, error, error_category: category } = config;
+  const { public_ip: exit, engine_used: engine } = config;
+  return (
+    <>
+      <td class="number">{success ? milliseconds(ms) : "–"}</td>
+      <td>
+        <a class="cut" href={`#/monitors/${serverId}`} dir="auto">
+          {tag}
+        </a>
+      </td>
+      <td>{type}</td>
+      <td dir="ltr">{`${server}:${port}`}</td>
+      <td>{exit === "" ? "–" : exit}</td>
+      <td>{engine === "" ? "–" : engine}</td>
+      <td title={error}>
+        <StatusMark status={success ? "healthy" : "down"} />{" "}
+        {success ? statusWord("healthy") : category === "" ? statusWord("down") : categoryWord(category)}
+      </td>
+    </>
+  );
+}
+
 function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
   return (
-    <table class="table configs" aria-label={t("configs.title")}>
+    <table class="table windowed configs" aria-label={t("configs.title")}>
       <thead>
         <tr>
           {HEADS.map((head) => (
@@ -191,44 +216,7 @@ function ConfigTable({ rows }: { rows: readonly ConfigRow[] }) {
           ))}
         </tr>
       </thead>
-      <WindowedBody
-        items={rows}
-        rowPx={ROW_PX}
-        columns={HEADS.length}
-        row={({
-          key,
-          serverId,
-          config: {
-            tag,
-            type,
-            server,
-            port,
-            success,
-            total_ms: ms,
-            error,
-            error_category: category,
-            public_ip: exit,
-            engine_used: engine,
-          },
-        }) => (
-          <tr key={key}>
-            <td class="number">{success ? milliseconds(ms) : "–"}</td>
-            <td>
-              <a href={`#/monitors/${serverId}`} dir="auto">
-                {tag}
-              </a>
-            </td>
-            <td>{type}</td>
-            <td dir="ltr">{`${server}:${port}`}</td>
-            <td>{exit === "" ? "–" : exit}</td>
-            <td>{engine === "" ? "–" : engine}</td>
-            <td title={error}>
-              <StatusMark status={success ? "healthy" : "down"} />{" "}
-              {success ? statusWord("healthy") : category === "" ? statusWord("down") : categoryWord(category)}
-            </td>
-          </tr>
-        )}
-      />
+      <WindowedBody items={rows} rowPx={ROW_PX} idOf={idOf} cells={cellsOf} />
     </table>
   );
 }

@@ -16,7 +16,7 @@ const PAIR_MS = 1_000;
 /** Buttons say in `aria-keyshortcuts` which of these presses them: edit, pause or resume, test now, acknowledge. */
 const ACTS: ReadonlySet<string> = new Set(["e", "p", "t", "a"]);
 /** What is moved through: rows of tables and lines of lists that lead somewhere. */
-const ROW = "main tbody tr:not(.space), main .incident-list > li";
+const ROW = "main tbody tr, main .incident-list > li";
 /** What a person types in; a checkbox takes the space bar alone. */
 const WRITTEN = "input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable]";
 
@@ -80,6 +80,8 @@ function currentRow(): Element | null {
 /** To the link of the next row or the one before; without one to the first in view. */
 function step(by: 1 | -1): boolean {
   const rows = [...document.querySelectorAll(ROW)];
+  // While the page is scrolled, the rows of a long table are not in order.
+  rows.sort((a, b) => Number(a.ariaRowIndex) - Number(b.ariaRowIndex));
   const now = currentRow();
   const first = rows.findIndex((row) => row.getBoundingClientRect().bottom > 0);
   const next = rows[now === null ? first : rows.indexOf(now) + by];
