@@ -110,6 +110,23 @@ describe("decide", () => {
     expect(group.isOver).toBe(true);
   });
 
+  it("counts at the end of a storm what came and went between two of its messages, and names it nowhere before", () => {
+    const group = new Watched(rule());
+    group.state = { ...NEW, isFold: true };
+    group.join(member("a", 0));
+    group.until(5 * S, 0);
+    group.join(member("b", 5 * S));
+    group.until(20 * S, 5 * S);
+    group.change("b", { firing: false });
+    group.until(25 * S, 20 * S);
+    expect(group.state.members.map(({ told }) => told)).toEqual(["firing", "no"]);
+    group.change("a", { firing: false });
+    group.until(1_000 * S, 25 * S);
+    expect(group.words).toEqual(["0 opened a", "60 recovered a"]);
+    expect(group.state.members.map(({ told }) => told)).toEqual(["ended", "ended"]);
+    expect(group.isOver).toBe(true);
+  });
+
   it("says nothing of what is over before its delay", () => {
     const group = new Watched(rule({ delayS: 300 }));
     group.join(member("a", 0));
@@ -268,8 +285,10 @@ describe("whatever happens when", () => {
     of: AlertRule,
     quiet: QuietHours | null,
     list: readonly { afterS: number; subject: string; what: string }[],
+    isFold = false,
   ) {
     const group = new Watched(of, quiet);
+    group.state = { ...NEW, isFold };
     const lives = new Map<string, { readonly fromMs: number; toMs: number | null }>();
     const current = new Map<string, string>();
     let nowMs = 0;
@@ -296,8 +315,8 @@ describe("whatever happens when", () => {
 
   it("never tells of a beginning twice, and never keeps silent about what still holds", () => {
     assertProperty(
-      fc.property(rules, quiets, events, (settings, quiet, list) => {
-        const { group, lives } = run(rule(settings), quiet, list);
+      fc.property(rules, quiets, events, fc.boolean(), (settings, quiet, list, isFold) => {
+        const { group, lives } = run(rule(settings), quiet, list, isFold);
         const opened = group.said.filter(({ say }) => say.reason === "opened" || say.reason === "digest");
         const told = opened.flatMap(({ say }) => say.subjects);
         for (const [subject, { toMs }] of lives) {
@@ -315,8 +334,8 @@ describe("whatever happens when", () => {
 
   it("never tells of what was over before it was due, and says each end once", () => {
     assertProperty(
-      fc.property(rules, events, (settings, list) => {
-        const { group, lives } = run(rule(settings), null, list);
+      fc.property(rules, events, fc.boolean(), (settings, list, isFold) => {
+        const { group, lives } = run(rule(settings), null, list, isFold);
         const mentioned = new Set(group.said.flatMap(({ say }) => say.subjects));
         for (const [subject, { fromMs, toMs }] of lives)
           if (toMs !== null && toMs < fromMs + settings.delayS * S) expect(mentioned.has(subject)).toBe(false);
@@ -326,6 +345,11 @@ describe("whatever happens when", () => {
         if (!settings.recovered) expect(ends).toEqual([]);
         const taken = group.said.filter(({ say }) => say.reason === "acknowledged").flatMap(({ say }) => say.subjects);
         expect(new Set(taken).size).toBe(taken.length);
+        if (!isFold || !group.isOver || group.said.length === 0) return;
+        // Its end counts everything that happened in it since it was first told of.
+        const counted = group.state.members.filter(({ told }) => told === "ended").map(({ subject }) => subject);
+        const firstMs = group.said[0]?.atMs ?? 0;
+        for (const [subject, { fromMs }] of lives) if (fromMs > firstMs) expect(counted).toContain(subject);
       }),
       { numRuns: 200 },
     );

@@ -220,14 +220,21 @@ function silenced(group: GroupState, { mode }: QuietHours, due: readonly Todo[],
 
 /** Nothing is said. */
 function resting(group: GroupState, todo: readonly Todo[]): Decision {
-  const isGone = ({ firing, told }: GroupMember): boolean => !firing && told === "no";
-  const members = group.members.filter((member) => !isGone(member));
+  // The end of a storm says how many it became, also those that came and went between two of its messages.
+  const isCounted = group.isFold && !group.isNotice && group.firstToldAtMs !== null;
+  const isUnsaid = ({ firing, told }: GroupMember): boolean => !firing && told === "no";
+  const members = isCounted ? group.members : group.members.filter((member) => !isUnsaid(member));
+  const isOver = members.every((member) => !member.firing && (member.told === "ended" || isUnsaid(member)));
+  const ended = isOver && isCounted;
   return {
     say: null,
-    after: { ...group, members },
-    forgotten: group.members.filter(isGone).map(({ subject }) => subject),
+    after: {
+      ...group,
+      members: ended ? members.map((member) => (isUnsaid(member) ? toldOf(member, false) : member)) : members,
+    },
+    forgotten: isCounted ? [] : group.members.filter(isUnsaid).map(({ subject }) => subject),
     dueAtMs: earliest(todo),
-    isOver: members.every(({ firing, told }) => !firing && told === "ended"),
+    isOver,
   };
 }
 
@@ -260,7 +267,9 @@ function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs:
     step: group.step + (acts.has("escalate") ? 1 : 0),
     members,
   };
-  const rest = resting(after, todoOf(after, rule, nowMs));
+  // Of a group that is over nothing is left to be looked for, and it may have ten thousand members.
+  const left = members.every(({ firing, told }) => !firing && told === "ended") ? [] : todoOf(after, rule, nowMs);
+  const rest = resting(after, left);
   // Where no end is wanted, the group closes in silence.
   if (acts.size === 1 && acts.has("recover") && !rule.recovered) return rest;
   const say: Say = {

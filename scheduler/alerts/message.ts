@@ -5,7 +5,9 @@
 import type { Message, MessageItem, MessageReason, MessageSeverity } from "../../model/alert-message.ts";
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
+import type { Breathe } from "../../store/sql/alerts/pace.ts";
 import type { BegunNotification, ToldMember } from "../../store/sql/alerts/port.ts";
+import { type Part, type Tally, tallyOf } from "./tally.ts";
 
 /** As many are listed; of the others the number is said. */
 const MOST_ITEMS = 20;
@@ -24,31 +26,30 @@ interface MessageContext {
   readonly nowMs: number;
 }
 
-export function messageOf(begun: BegunNotification, { base, acknowledge, nowMs }: MessageContext): Message {
-  const about = aboutOf(begun);
-  const firing = about.filter((member) => member.firing);
-  const isOver = firing.length === 0 && begun.reason !== "notice";
-  const shown = [...firing, ...about.filter((member) => !member.firing)];
-  const items = shown.slice(0, MOST_ITEMS).map((member) => itemOf(member, base, nowMs));
-  const canAcknowledge = firing.some(({ incidentId, acknowledged }) => incidentId !== null && !acknowledged);
+/** @param breathe asked now and then: a message may be about ten thousand monitors */
+export async function messageOf(
+  begun: BegunNotification,
+  { base, acknowledge, nowMs }: MessageContext,
+  breathe: Breathe,
+): Promise<Message> {
+  const tally = await tallyOf(begun, breathe);
+  const { firing, over } = tally;
+  const isOver = firing.members.length === 0 && begun.reason !== "notice";
+  const shown = firing.members.slice(0, MOST_ITEMS);
+  if (shown.length < MOST_ITEMS) shown.push(...over.members.slice(0, MOST_ITEMS - shown.length));
   return {
-    reason: reasonOf(begun, about, firing, isOver),
-    severity: severityOf(begun, about, firing),
-    title: titleOf(begun, about, firing, nowMs),
-    summary: summaryOf(begun, about, firing),
-    facts: factsOf(begun, about, nowMs),
-    items,
-    more: Math.max(0, shown.length - items.length),
-    link: linkOf(shown, base),
-    acknowledge: canAcknowledge ? acknowledge : null,
+    reason: reasonOf(begun, tally, isOver),
+    severity: severityOf(begun, tally),
+    title: titleOf(begun, tally, nowMs),
+    summary: summaryOf(begun, tally),
+    facts: factsOf(begun, tally, nowMs),
+    items: shown.map((member) => itemOf(member, base, nowMs)),
+    more: Math.max(0, tally.size - shown.length),
+    link: linkOf(tally, base),
+    acknowledge: firing.hasUnacknowledged ? acknowledge : null,
     groupKey: begun.groupKey,
     at: formatIso(nowMs),
   };
-}
-
-/** What it is about: a notice tells what is new, everything else what its group is. */
-function aboutOf({ reason, members }: BegunNotification): readonly ToldMember[] {
-  return members.filter(({ isNew, isTold, firing }) => (reason === "notice" ? isNew : isTold || firing));
 }
 
 function tidy(text: string, most: number): string {
@@ -63,18 +64,13 @@ function nameOf({ name }: ToldMember): string {
   return tidy(name, LONGEST_NAME);
 }
 
-function reasonOf(
-  { reason }: BegunNotification,
-  about: readonly ToldMember[],
-  firing: readonly ToldMember[],
-  isOver: boolean,
-): MessageReason {
-  if (reason === "notice") return NOTICES[about[0]?.event ?? "partial"] ?? "partial";
+function reasonOf({ reason }: BegunNotification, { first, firing }: Tally, isOver: boolean): MessageReason {
+  if (reason === "notice") return NOTICES[first?.event ?? "partial"] ?? "partial";
   // Only what is over as a whole is said to be over: services close what they opened by it.
   if (reason === "recovered" && isOver) return "recovered";
   if (reason === "recovered" || reason === "changed") return "reminder";
   // Services take what is acknowledged as a whole.
-  if (reason === "acknowledged") return firing.every(({ acknowledged }) => acknowledged) ? reason : "reminder";
+  if (reason === "acknowledged") return firing.acknowledged === firing.members.length ? reason : "reminder";
   return reason;
 }
 
@@ -86,48 +82,39 @@ const NOTICES: Readonly<Partial<Record<ToldMember["event"], MessageReason>>> = {
   channel: "channel",
 };
 
-function severityOf(
-  { reason }: BegunNotification,
-  about: readonly ToldMember[],
-  firing: readonly ToldMember[],
-): MessageSeverity {
+function severityOf({ reason }: BegunNotification, { firing, size }: Tally): MessageSeverity {
   if (reason === "notice") return "warning";
-  if (firing.some(({ severity }) => severity === "critical")) return "critical";
-  if (firing.length > 0) return "warning";
-  return about.length === 0 || reason === "digest" ? "info" : "ok";
+  if (firing.isCritical) return "critical";
+  if (firing.members.length > 0) return "warning";
+  return size === 0 || reason === "digest" ? "info" : "ok";
 }
 
-function titleOf(
-  begun: BegunNotification,
-  about: readonly ToldMember[],
-  firing: readonly ToldMember[],
-  nowMs: number,
-): string {
+function titleOf(begun: BegunNotification, tally: Tally, nowMs: number): string {
   const { reason, isFold } = begun;
+  const { first, firing, over, size } = tally;
+  const down = firing.members.length;
   if (reason === "digest") return digestTitle(begun, firing);
-  if (reason === "acknowledged" && firing.length > 0) return acknowledgedTitle(begun, about, firing);
-  const [only] = about;
-  if (only !== undefined && about.length === 1) return titleOfOne(only, reason, nowMs);
-  const host = isFold ? null : sharedHost(about);
-  const what = things(about);
-  if (reason === "notice") return `${about.length} ${what} need attention`;
-  if (firing.length === 0) {
-    const lasted = lastedOf(about, nowMs);
+  if (reason === "acknowledged" && down > 0) return acknowledgedTitle(begun, tally);
+  if (first !== null && size === 1) return titleOfOne(first, reason, nowMs);
+  const host = isFold ? null : sharedHost(tally);
+  const what = things(firing, over);
+  if (reason === "notice") return `${size} ${what} need attention`;
+  if (down === 0) {
+    const lasted = lastedOf(tally, nowMs);
     return host === null
-      ? `${about.length} ${what} work again after ${lasted}`
-      : `${host}: all ${about.length} ${what} work again after ${lasted}`;
+      ? `${size} ${what} work again after ${lasted}`
+      : `${host}: all ${size} ${what} work again after ${lasted}`;
   }
-  if (host !== null)
-    return `${host}: ${firing.length} of ${begun.hostMonitors ?? about.length} ${what} ${stateWord(firing)}`;
-  const rest = about.length - firing.length;
-  return `${firing.length} ${what} ${stateWord(firing)}${rest > 0 ? `, ${rest} work again` : ""}`;
+  if (host !== null) return `${host}: ${down} of ${begun.hostMonitors ?? size} ${what} ${stateWord(firing)}`;
+  const rest = size - down;
+  return `${down} ${what} ${stateWord(firing)}${rest > 0 ? `, ${rest} work again` : ""}`;
 }
 
 function titleOfOne(member: ToldMember, reason: BegunNotification["reason"], nowMs: number): string {
   const name = nameOf(member);
   const why = tidy(member.why, LONGEST_WHY);
   if (reason === "notice") return `${name}: ${lowered(why)}`;
-  if (!member.firing) return `${name} works again after ${lastedOf([member], nowMs)}`;
+  if (!member.firing) return `${name} works again after ${duration(spanOf(member, nowMs))}`;
   const places = placesOf(member);
   const still = reason === "reminder" ? `still, for ${duration(nowMs - member.sinceMs)}` : null;
   const state = STATES[member.event] ?? "has a problem";
@@ -144,40 +131,36 @@ function lowered(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
 
-function stateWord(firing: readonly ToldMember[]): string {
-  return firing.every(({ event }) => event === "down") ? "down" : "not working";
+function stateWord({ areDown }: Part): string {
+  return areDown ? "down" : "not working";
 }
 
-function digestTitle({ cameAndWent }: BegunNotification, firing: readonly ToldMember[]): string {
+function digestTitle({ cameAndWent }: BegunNotification, firing: Part): string {
   const passed = cameAndWent === 0 ? "" : `${cameAndWent} came and went`;
-  if (firing.length === 0) return `After quiet hours: ${passed === "" ? "everything works again" : passed}`;
-  const what = firing.length === 1 ? nameOf(firing[0] as ToldMember) : `${firing.length} ${things(firing)}`;
+  const [only] = firing.members;
+  if (only === undefined) return `After quiet hours: ${passed === "" ? "everything works again" : passed}`;
+  const what = firing.members.length === 1 ? nameOf(only) : `${firing.members.length} ${things(firing)}`;
   return `After quiet hours: ${what} ${stateWord(firing)}${passed === "" ? "" : `, ${passed}`}`;
 }
 
 /** "Berlin 3 is acknowledged", "de7.example: 4 of 6 tunnels acknowledged". */
-function acknowledgedTitle(
-  { isFold }: BegunNotification,
-  about: readonly ToldMember[],
-  firing: readonly ToldMember[],
-): string {
-  const taken = firing.filter(({ acknowledged }) => acknowledged);
-  const [only] = firing;
-  if (firing.length === 1 && only !== undefined) return `${nameOf(only)} is acknowledged`;
-  const host = isFold ? null : sharedHost(about);
-  const what = `${taken.length} of ${firing.length} ${things(firing)} acknowledged`;
+function acknowledgedTitle({ isFold }: BegunNotification, tally: Tally): string {
+  const { firing } = tally;
+  const [only] = firing.members;
+  if (firing.members.length === 1 && only !== undefined) return `${nameOf(only)} is acknowledged`;
+  const host = isFold ? null : sharedHost(tally);
+  const what = `${firing.acknowledged} of ${firing.members.length} ${things(firing)} acknowledged`;
   return host === null ? what : `${host}: ${what}`;
 }
 
 const TUNNEL_NAME = "tunnels";
 
-function things(members: readonly ToldMember[]): string {
-  return members.every(({ isTunnel }) => isTunnel) ? TUNNEL_NAME : "monitors";
+function things(...parts: readonly Part[]): string {
+  return parts.every(({ areTunnels }) => areTunnels) ? TUNNEL_NAME : "monitors";
 }
 
-function sharedHost(members: readonly ToldMember[]): string | null {
-  const host = members[0]?.host ?? null;
-  return host !== null && members.every((member) => member.host === host) ? tidy(host, LONGEST_NAME) : null;
+function sharedHost({ host }: Tally): string | null {
+  return host === null ? null : tidy(host, LONGEST_NAME);
 }
 
 /** In which places; null where none were chosen. */
@@ -186,28 +169,22 @@ function placesOf({ locations }: ToldMember): string | null {
   return chosen.length === 0 ? null : tidy(chosen.join(", "), LONGEST_NAME);
 }
 
-function summaryOf(begun: BegunNotification, about: readonly ToldMember[], firing: readonly ToldMember[]): string {
-  if (begun.isFold || about.length > MOST_ITEMS) {
-    const causes = causesOf(firing.length > 0 ? firing : about);
+function summaryOf(begun: BegunNotification, { firing, over, size }: Tally): string {
+  const told = firing.members.length > 0 ? firing : over;
+  if (begun.isFold || size > MOST_ITEMS) {
+    const causes = causesOf(told);
     if (causes !== "") return causes;
   }
-  const names = (firing.length > 0 ? firing : about).slice(0, MOST_CAUSES).map(nameOf);
-  const [first] = firing.length > 0 ? firing : about;
+  const names = told.members.slice(0, MOST_CAUSES).map(nameOf);
+  const [first] = told.members;
   if (names.length === 1 && first !== undefined) return tidy(first.why, LONGEST_WHY);
-  const more = (firing.length > 0 ? firing : about).length - names.length;
+  const more = told.members.length - names.length;
   return `${names.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
 }
 
 /** "12 on de7.example, 9 tagged edge": what many have in common, the most first. */
-function causesOf(members: readonly ToldMember[]): string {
-  const hosts = new Map<string, number>();
-  const tagged = new Map<string, number>();
-  const count = (counts: Map<string, number>, name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
-  for (const { host, tags } of members) {
-    if (host !== null) count(hosts, host);
-    for (const tag of tags) count(tagged, tag);
-  }
-  const shared = [...sharedBy("on", hosts), ...sharedBy("tagged", tagged)].sort((a, b) => b[1] - a[1]);
+function causesOf({ hosts, tags }: Part): string {
+  const shared = [...sharedBy("on", hosts), ...sharedBy("tagged", tags)].sort((a, b) => b[1] - a[1]);
   return shared
     .slice(0, MOST_CAUSES)
     .map(([cause, total]) => `${total} ${tidy(cause, LONGEST_NAME)}`)
@@ -221,34 +198,34 @@ function sharedBy(word: string, counts: ReadonlyMap<string, number>): readonly (
   return shared;
 }
 
-function factsOf(
-  begun: BegunNotification,
-  about: readonly ToldMember[],
-  nowMs: number,
-): readonly (readonly [string, string])[] {
+function factsOf(begun: BegunNotification, tally: Tally, nowMs: number): readonly (readonly [string, string])[] {
   const facts: (readonly [string, string])[] = [];
-  const [only] = about;
-  if (about.length === 1 && only !== undefined) {
-    facts.push(["Why", tidy(only.why, LONGEST_WHY)]);
-    if (only.stage !== null) facts.push(["Stage", only.stage.replaceAll("_", " ")]);
-    const places = placesOf(only);
+  const { first, size, firing } = tally;
+  if (size === 1 && first !== null) {
+    facts.push(["Why", tidy(first.why, LONGEST_WHY)]);
+    if (first.stage !== null) facts.push(["Stage", first.stage.replaceAll("_", " ")]);
+    const places = placesOf(first);
     if (places !== null) facts.push(["Where", places]);
   }
-  const sinceMs = about.reduce((least, member) => Math.min(least, member.sinceMs), nowMs);
-  if (about.length > 0 && begun.reason !== "notice") {
+  if (size > 0 && begun.reason !== "notice") {
+    const sinceMs = Math.min(tally.sinceMs, nowMs);
     facts.push(["Since", formatIso(sinceMs)]);
-    const isOver = about.every(({ firing }) => !firing);
-    facts.push([isOver ? "Lasted" : "For", isOver ? lastedOf(about, nowMs) : duration(nowMs - sinceMs)]);
+    const isOver = firing.members.length === 0;
+    facts.push([isOver ? "Lasted" : "For", isOver ? lastedOf(tally, nowMs) : duration(nowMs - sinceMs)]);
   }
   if (begun.cameAndWent > 0) facts.push(["Came and went", String(begun.cameAndWent)]);
   return facts;
 }
 
 /** From the first beginning to the last end. */
-function lastedOf(members: readonly ToldMember[], nowMs: number): string {
-  const from = members.reduce((least, { sinceMs }) => Math.min(least, sinceMs), nowMs);
-  const until = members.reduce((most, { endedAtMs }) => Math.max(most, endedAtMs ?? nowMs), from);
-  return duration(until - from);
+function lastedOf({ sinceMs, endedAtMs }: Tally, nowMs: number): string {
+  const from = Math.min(sinceMs, nowMs);
+  return duration(Math.max(endedAtMs ?? nowMs, from) - from);
+}
+
+function spanOf({ sinceMs, endedAtMs }: ToldMember, nowMs: number): number {
+  const from = Math.min(sinceMs, nowMs);
+  return Math.max(endedAtMs ?? nowMs, from) - from;
 }
 
 const UNITS = [
@@ -285,10 +262,9 @@ function itemOf(member: ToldMember, base: string | null, nowMs: number): Message
   };
 }
 
-function linkOf(members: readonly ToldMember[], base: string | null): string {
-  const [only] = members;
+function linkOf({ first, size }: Tally, base: string | null): string {
   if (base === null) return "";
-  return members.length === 1 && only !== undefined ? pageOf(only, base) : `${base}/#/incidents`;
+  return size === 1 && first !== null ? pageOf(first, base) : `${base}/#/incidents`;
 }
 
 function pageOf({ incidentId, monitorId }: ToldMember, base: string | null): string {

@@ -234,7 +234,7 @@ export class AlertSender {
     nowMs: number,
   ): Promise<{ readonly outcome: SendOutcome; readonly shown: string }> {
     const { send, log } = this.#options;
-    const message = this.#messageOf(begun, nowMs);
+    const message = await this.#messageOf(begun, nowMs);
     const context = {
       notificationId: `sonde-${begun.id}`,
       ...{ nowMs, previous: begun.previous, isFirstOfGroup: begun.isFirst },
@@ -249,10 +249,11 @@ export class AlertSender {
     }
   }
 
-  #messageOf(begun: BegunNotification, nowMs: number): Message {
-    const { base, secrets, log } = this.#options;
+  async #messageOf(begun: BegunNotification, nowMs: number): Promise<Message> {
+    const { base, secrets, log, breathe } = this.#options;
     const token = base === null ? null : acknowledgeToken(secrets, begun, nowMs);
-    const ours = messageOf(begun, { base, acknowledge: token === null ? null : `${base}/ack/${token}`, nowMs });
+    const links = { base, acknowledge: token === null ? null : `${base}/ack/${token}` };
+    const ours = await messageOf(begun, { ...links, nowMs }, breathe);
     const { message, fault } = worded(ours, begun.template);
     if (fault !== null)
       log.warn({ groupId: begun.groupId, reason: fault }, "a rule's words cannot be made; ours are sent");

@@ -98,7 +98,11 @@ async function changeOf(one: Decided, saidAtMs: number, pace: Pace): Promise<Cha
   const { group, members, decision } = one;
   const marks: Value[][] = [];
   const said = new Set(decision.say?.subjects);
-  const rows = new Map(members.map((row) => [row.subject, row]));
+  const rows = new Map<string, DecidingRow>();
+  for (const row of members) {
+    rows.set(row.subject, row);
+    if (pace.isOver()) await pace.rest();
+  }
   for (const member of decision.after.members) {
     if (pace.isOver()) await pace.rest();
     const row = rows.get(member.subject);

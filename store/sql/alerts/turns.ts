@@ -13,7 +13,7 @@ import type { Row } from "../schema/tables.ts";
 import { fold } from "./folds.ts";
 import { type Breathe, Pace } from "./pace.ts";
 import type { AlertTurns } from "./port.ts";
-import { decidingMembers, toMember } from "./present.ts";
+import { decidingMembers, MEMBERS_AT_ONCE, toMember } from "./present.ts";
 import { quietHoursOfRow, ruleOfRow } from "./settings.ts";
 import { announcedOf, type Decided, type Piece, tell } from "./tellings.ts";
 
@@ -67,9 +67,12 @@ async function decideOn(
       members.push(toMember(row, nowMs));
       if (pace.isOver()) await pace.rest();
     }
+    // What takes long is alone in its piece: a decision about ten thousand members takes some milliseconds by itself.
+    const isLarge = members.length > MEMBERS_AT_ONCE;
+    if (isLarge) await pace.rest();
     const decision = decide(stateOf(group, members), rule, quiet.get(rule.quietHoursId ?? 0) ?? null, nowMs);
     decided.push({ group, rule, members: ofGroup, decision, announcedAtMs: announced.get(group.id) ?? null });
-    if (pace.isOver()) await pace.rest();
+    if (isLarge || pace.isOver()) await pace.rest();
   }
   return decided;
 }
