@@ -7,6 +7,8 @@ import type { ApiRequest } from "./http.ts";
 
 /** Most addresses whose text is kept; beyond it the oldest are computed again. */
 const MAX_KNOWN = 10_000;
+/** Most addresses of which it is kept whether they are proxies. */
+const MAX_TRUSTS = 1_000;
 
 /**
  * @param trusted addresses or networks, `10.0.0.0/8`
@@ -15,6 +17,8 @@ const MAX_KNOWN = 10_000;
 export function clientAddressOf(trusted: readonly string[]): (request: ApiRequest) => string {
   const proxies = trusted.length === 0 ? null : blockList(trusted);
   const known = new BoundedMap<string, string>(MAX_KNOWN);
+  /** A list takes longer to be looked through than all else that is done for a page that is kept. */
+  const trusts = new BoundedMap<string, boolean>(MAX_TRUSTS);
 
   function plain(text: string): string {
     const before = known.get(text);
@@ -24,12 +28,20 @@ export function clientAddressOf(trusted: readonly string[]): (request: ApiReques
     return address;
   }
 
+  function isTrusted(address: string): boolean {
+    const before = trusts.get(address);
+    if (before !== undefined) return before;
+    const is = proxies !== null && isIn(proxies, address);
+    trusts.set(address, is);
+    return is;
+  }
+
   return ({ remoteAddress, forwardedFor }) => {
     let address = plain(remoteAddress);
     if (proxies === null || forwardedFor === "") return address;
     // Read from right to left: each entry was written by the host of the entry after it, so it counts only while that host is trusted.
     const hops = forwardedFor.split(",");
-    for (let index = hops.length - 1; index >= 0 && isTrusted(proxies, address); index--) {
+    for (let index = hops.length - 1; index >= 0 && isTrusted(address); index--) {
       const hop = plainAddress((hops[index] ?? "").trim());
       if (isIP(hop) === 0) break;
       address = hop;
@@ -96,7 +108,7 @@ function blockList(entries: readonly string[]): BlockList {
   return list;
 }
 
-function isTrusted(proxies: BlockList, address: string): boolean {
+function isIn(proxies: BlockList, address: string): boolean {
   const family = isIP(address);
   return family !== 0 && proxies.check(address, family === 4 ? "ipv4" : "ipv6");
 }

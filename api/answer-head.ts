@@ -14,7 +14,7 @@ let date = "";
 let dateUntilMs = 0;
 
 /** RFC 9110 section 6.6.1. It is made once a second. */
-function dateLine(): string {
+export function dateLine(): string {
   const nowMs = Date.now();
   if (nowMs >= dateUntilMs || nowMs < dateUntilMs - DATE_FRESH_MS) {
     date = `Date: ${new Date(nowMs).toUTCString()}\r\n`;

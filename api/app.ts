@@ -125,6 +125,7 @@ function readerOf(api: Api, route: Route, call: Call, { sessionId }: Admission):
 }
 
 function withHeaders(route: Route, admission: Admission, response: ApiAnswer): ApiAnswer {
+  if (!isStream(response) && response.whole !== undefined) return response;
   const security = response.security ?? SECURITY_HEADERS;
   let extra: readonly string[] = [];
   if (route.scope !== "public")

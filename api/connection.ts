@@ -195,7 +195,11 @@ export class Connection {
     } else this.#stream(answer, line.version === "1.1");
   }
 
-  #write({ status, headers, body }: ApiResponse, isHead: boolean, isLast: boolean): void {
+  #write({ status, headers, body, whole }: ApiResponse, isHead: boolean, isLast: boolean): void {
+    if (whole !== undefined && !isHead && !isLast) {
+      this.#writeWhole(whole.bytes());
+      return;
+    }
     const length = isBodiless(status) ? "" : `Content-Length: ${Buffer.byteLength(body)}\r\n`;
     const head = answerHead(status, headers, isLast ? length + CLOSE_LINE : length);
     if (isHead || isBodiless(status)) this.#batch += head;
@@ -209,6 +213,13 @@ export class Connection {
       this.#flush();
     }
     if (isLast) this.#last("");
+  }
+
+  #writeWhole(bytes: Buffer): void {
+    if (this.#batch !== "") this.#socket.write(this.#batch);
+    this.#batch = "";
+    this.#socket.write(bytes);
+    this.#flush();
   }
 
   /** Ends our side behind what was written, and the connection soon after: one whose other side never ends would be half open for ever. */

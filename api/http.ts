@@ -66,6 +66,8 @@ export interface ApiResponse {
   readonly holdsSecrets?: true;
   /** Its own in the place of those of every answer (security-headers.ts). */
   readonly security?: readonly string[];
+  /** It is kept, and given to many: its headers are whole, and these are the bytes of head and body (whole-answer.ts). */
+  readonly whole?: { bytes(): Buffer };
 }
 
 /** What a stream writes into. After the end of the stream all of it does nothing. */

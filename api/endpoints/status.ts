@@ -17,7 +17,7 @@ import { PRIVATE_CACHE, PUBLIC_CACHE, pageSecurity, SHARED_SECURITY } from "../p
 import { incidentPage } from "../pages/incident.ts";
 import { styleOf } from "../pages/look.ts";
 import { type Around, indexPage, messagePage, PLAIN_STYLE, passwordPage, signInPage } from "../pages/messages.ts";
-import type { Made, ShownPage } from "../pages/public-pages.ts";
+import type { Form, Made, ShownPage } from "../pages/public-pages.ts";
 import { isPassword, UNLOCKED_MS, unlockedCookie } from "../pages/secrets.ts";
 import { statusPage } from "../pages/status.ts";
 import { summaryOf } from "../pages/summary.ts";
@@ -129,29 +129,29 @@ function unkept(status: number, body: string, security: readonly string[]): ApiR
   return { status, headers: ["Content-Type", HTML, "Cache-Control", "no-store"], body, security };
 }
 
-/** What is kept is sent as it is: nothing is made for a request but its headers. */
-function answered(
-  { shown, call }: Asked,
+/** What is kept is sent as it is: nothing is made for a request. @param isShared other sites may show it */
+function answered({ shown, call }: Asked, made: Made, mediaType: string, isShared = false): ApiResponse {
+  const { ifNoneMatch, acceptEncoding } = call.request;
+  const form = isKnown(ifNoneMatch, made.tag) ? "known" : acceptsCoding(acceptEncoding, "gzip") ? "packed" : "plain";
+  return made.answer(form, () => answerOf(shown, made, form, { mediaType, isShared }));
+}
+
+function answerOf(
+  { page: { access, settings } }: ShownPage,
   made: Made,
-  mediaType: string,
-  security = pageSecurity(shown.page.settings.frame),
+  form: Form,
+  { mediaType, isShared }: { readonly mediaType: string; readonly isShared: boolean },
 ): ApiResponse {
-  const isPublic = shown.page.access === "public";
-  const headers = [
-    "Cache-Control",
-    isPublic ? PUBLIC_CACHE : PRIVATE_CACHE,
-    "ETag",
-    made.tag,
-    "Vary",
-    "Accept-Encoding",
-  ];
-  if (!shown.page.settings.index) headers.push("X-Robots-Tag", "noindex");
-  if (isPublic && security === SHARED_SECURITY) headers.push("Access-Control-Allow-Origin", "*");
-  if (isKnown(call.request.ifNoneMatch, made.tag)) return { status: 304, headers, body: "", security };
-  headers.push("Content-Type", mediaType);
-  if (!acceptsCoding(call.request.acceptEncoding, "gzip")) return { status: 200, headers, body: made.plain, security };
-  headers.push("Content-Encoding", "gzip");
-  return { status: 200, headers, body: made.packed(), security };
+  const isPublic = access === "public";
+  const cache = isPublic ? PUBLIC_CACHE : PRIVATE_CACHE;
+  const headers = ["Cache-Control", cache, "ETag", made.tag, "Vary", "Accept-Encoding"];
+  if (!settings.index) headers.push("X-Robots-Tag", "noindex");
+  if (isPublic && isShared) headers.push("Access-Control-Allow-Origin", "*");
+  if (form !== "known") headers.push("Content-Type", mediaType);
+  if (form === "packed") headers.push("Content-Encoding", "gzip");
+  headers.push(...(isShared ? SHARED_SECURITY : pageSecurity(settings.frame)));
+  if (form === "known") return { status: 304, headers, body: "" };
+  return { status: 200, headers, body: form === "packed" ? made.packed() : made.plain };
 }
 
 function page(of: Asked): ApiResponse {
@@ -193,13 +193,13 @@ const FILES: Readonly<Record<FileName, (of: Asked) => ApiResponse>> = {
     if (logo === null) return notFound("file");
     const { mediaType, base64 } = logoParts(logo);
     const made = of.shown.text("logo", () => Buffer.from(base64, "base64"));
-    return answered(of, made, mediaType, SHARED_SECURITY);
+    return answered(of, made, mediaType, true);
   },
   "summary.json": (of) => {
     const { shown, api } = of;
     const badges = `${api.baseUrl()}/badge/`;
     const made = shown.text("summary", () => JSON.stringify(summaryOf(shown.view, badges, shown.ageMs)));
-    return answered(of, made, JSON_TYPE, SHARED_SECURITY);
+    return answered(of, made, JSON_TYPE, true);
   },
   "feed.atom": (of) => feed(of, "feed.atom"),
   "feed.rss": (of) => feed(of, "feed.rss"),
@@ -216,7 +216,7 @@ function feed(of: Asked, form: keyof typeof FEEDS): ApiResponse {
   const made = shown.text(`${form} ${query}`, () =>
     feedOf(shown.view, form, address, `${base}/status/${slug}/`, query),
   );
-  return answered(of, made, FEEDS[form], SHARED_SECURITY);
+  return answered(of, made, FEEDS[form], true);
 }
 
 function file(api: Api, call: Call): MaybePromise<ApiResponse> {

@@ -2,7 +2,6 @@
  * Status pages as they are shown, kept for ten seconds and shared by all who ask. While a store is away the last good one is shown, and says how
  * old it is. Bounded: pages, addresses that lead to none, and what is made at one time.
  */
-import { createHash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import { BoundedMap } from "../../model/bounded-map.ts";
@@ -14,6 +13,9 @@ import type { MaintenanceSchedule } from "../../store/sql/monitors/schedules-por
 import { ScheduleError, Turns } from "../../store/sql/monitors/turns.ts";
 import type { PageMember, SealedPage, UpdateRecord } from "../../store/sql/status-pages/port.ts";
 import { RETRY_SOON, refusal } from "../errors.ts";
+import { tagOf } from "../etag.ts";
+import type { ApiResponse } from "../http.ts";
+import { wholeAnswer } from "../whole-answer.ts";
 import { type ClosedDays, closedDays } from "./closed-days.ts";
 import { type AnnouncedMaintenance, makeView, plannedLines } from "./make-view.ts";
 import { openedSecrets, type PageSecrets, publicName } from "./secrets.ts";
@@ -46,12 +48,33 @@ export interface PublicPagesOptions {
   readonly log: { warn(fields: object, message: string): void };
 }
 
-/** A text that was made of a view, with what answers need of it. */
-export interface Made {
+/** What a caller gets of a text: that he has it, the text, or the text compressed. */
+export type Form = "known" | "plain" | "packed";
+
+/** A text that was made of a view, with the answers that were made of it. */
+export class Made {
   readonly plain: Buffer;
-  /** Compressed when it is first asked for. */
-  packed(): Buffer;
+  /** Weak: one for the text, whether it is compressed or not (RFC 9110 section 8.8.1). */
   readonly tag: string;
+  readonly #answers = new Map<Form, ApiResponse>();
+
+  constructor(text: string | Uint8Array) {
+    this.plain = Buffer.from(text);
+    this.tag = tagOf(this.plain);
+  }
+
+  packed(): Buffer {
+    return gzipSync(this.plain);
+  }
+
+  /** Made when it is first asked for, and given to all who ask after that. */
+  answer(form: Form, make: () => ApiResponse): ApiResponse {
+    const known = this.#answers.get(form);
+    if (known !== undefined) return known;
+    const answer = wholeAnswer(make());
+    this.#answers.set(form, answer);
+    return answer;
+  }
 }
 
 /** A page at one moment. */
@@ -74,17 +97,7 @@ export class ShownPage {
   text(key: string, make: () => string | Uint8Array): Made {
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
-    const plain = Buffer.from(make());
-    let packed: Buffer | null = null;
-    const made: Made = {
-      plain,
-      packed() {
-        packed ??= gzipSync(plain);
-        return packed;
-      },
-      // Weak: one for the text, whether it is compressed or not (RFC 9110 section 8.8.1).
-      tag: `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`,
-    };
+    const made = new Made(make());
     this.#texts.set(key, made);
     return made;
   }
