@@ -22,6 +22,7 @@ import type { Overviews } from "./overview/overviews.ts";
 import type { PublicPages } from "./pages/public-pages.ts";
 import type { ProjectNames } from "./project-names.ts";
 import type { ProjectPages } from "./project-pages.ts";
+import type { Pressure, ReadGate } from "./read-gate.ts";
 import type { RequestMetrics } from "./request-metrics.ts";
 import type { CookieRules } from "./session-cookie.ts";
 import type { Site } from "./site.ts";
@@ -129,6 +130,8 @@ export interface ApiDependencies {
   /** Sends a message, for tests of a channel: one attempt past the address guard. */
   readonly sendToChannel: SendToChannel;
   readonly linkLists: LinkLists;
+  /** Of checks that this process schedules; absent: it schedules none, and no read is refused for them. */
+  readonly pressure?: Pressure;
   /** Asks the provider of identities past the address guard; absent where there is none. */
   readonly providerFetch?: ProviderFetch;
   /** Addresses of a name; rejects or stays empty when it has none. By default the system's resolver. */
@@ -165,6 +168,7 @@ export interface Api extends Omit<ApiDependencies, "results"> {
   readonly oidc: OidcProvider | null;
   readonly startedAtMs: number;
   readonly requests: RequestMetrics;
+  readonly reads: ReadGate;
   /** What serves. */
   httpServer: "net" | "node";
   /** Known once the port is known. */

@@ -20,6 +20,7 @@ import { Overviews } from "./overview/overviews.ts";
 import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
 import { ProjectPages } from "./project-pages.ts";
+import { ReadGate } from "./read-gate.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { fullPath } from "./router.ts";
 import { cookieRules } from "./session-cookie.ts";
@@ -113,6 +114,7 @@ describe("the application", () => {
       seen: { latest: new BoundedMap(10), unwritten: new Map() },
       cookie: cookieRules(null),
       oidc: null,
+      reads: new ReadGate(null),
       requests: createRequestMetrics(),
       httpServer: "node",
       startedAtMs: clock.nowMs,

@@ -9,7 +9,7 @@ import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./err
 import { type ApiAnswer, type ApiRequest, type ApiResponse, type Handle, isStream } from "./http.ts";
 import { onceFor } from "./idempotency.ts";
 import { createListed } from "./listed.ts";
-import type { Call, KeyCall, ProjectCall, Route } from "./route.ts";
+import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
 import type { StreamReader } from "./streams.ts";
@@ -95,11 +95,25 @@ function answerKey(
     const work = () =>
       route.scope === "key"
         ? route.handle(api, admitted satisfies KeyCall)
-        : route.handle(api, admitted as ProjectCall);
+        : withinBudget(api, route, admitted as ProjectCall);
     const rule = auditRule(route);
     const audited = rule === null ? work : () => withAudit(api, route, rule, admitted, async () => work());
     return onceFor(api, route, admitted, audited);
   });
+}
+
+/** A read is refused before it makes a check late. */
+function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
+  const leave = api.reads.enter(route, call.request);
+  try {
+    const answered = route.handle(api, call);
+    if (answered instanceof Promise) return answered.finally(leave);
+    leave();
+    return answered;
+  } catch (error) {
+    leave();
+    throw error;
+  }
 }
 
 /** The answer to a failure. Its cause is only in the log. */

@@ -214,6 +214,7 @@ const TABLE = {
   healthFailed: [503, "Health check failed"],
   providerAway: [503, "The sign-in provider gives no good answer. Try again later; the log of the service says why."],
   storeAway: [503, "The database is not available right now. Try again in a few seconds."],
+  readsRefused: [503, "The service is busy with checks. Try again in a few seconds."],
   redisAway: [503, "Redis is not available right now. Try again in a few seconds."],
 } as const satisfies Record<string, readonly [number, string]>;
 

@@ -20,6 +20,7 @@ import { Overviews } from "./overview/overviews.ts";
 import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
 import { ProjectPages } from "./project-pages.ts";
+import { ReadGate } from "./read-gate.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import { listenNet } from "./server.ts";
 import { listenNode } from "./server-node.ts";
@@ -98,7 +99,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
   });
   url = `http://${hostInUrl(config.host)}:${server.port}`;
   let closing: Promise<void> | null = null;
-  const stopLooking = api.streams.watch();
+  const stopLooking = [api.streams.watch(), api.reads.watch()];
   const writing = setInterval(() => void writeUses(api), USES_WRITTEN_EVERY_MS).unref();
 
   return {
@@ -113,7 +114,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
 
   async function stop(): Promise<void> {
     clearInterval(writing);
-    stopLooking();
+    for (const stopOne of stopLooking) stopOne();
     stopping.abort();
     await server.close();
     await writeUses(api);
@@ -123,8 +124,10 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
 /** What is remembered of callers. */
 function callersOf(dependencies: ApiDependencies) {
   const { maxStreams, baseUrl } = dependencies.config;
+  const reads = new ReadGate(dependencies.pressure ?? null);
   return {
-    requests: createRequestMetrics(),
+    reads,
+    requests: createRequestMetrics(reads),
     streams: createStreams(maxStreams ?? DEFAULT_MAX_STREAMS),
     uses: new Map<number, number>(),
     seen: { latest: new BoundedMap<number, number>(MAX_SEEN), unwritten: new Map<number, number>() },

@@ -4,6 +4,9 @@ import { CommandError } from "./command.ts";
 
 /** Longest wait for an answer, ms. */
 const ANSWER_WITHIN_MS = 15_000;
+/** A read that was refused because checks need the processors is tried again so often. */
+const TRIED_AGAIN = 5;
+const LONGEST_PAUSE_S = 10;
 
 /** Rows as the API sends them, as far as the terminal shows them. */
 export interface MonitorRow {
@@ -97,12 +100,25 @@ export async function connect(config: ClientConfig): Promise<Client> {
   return {
     url: config.url,
     get: async <Answer>(path: string, query: Readonly<Record<string, string | number | undefined>> = {}) =>
-      (await ask("GET", path + queryText(query))) as Answer,
+      (await read(path + queryText(query))) as Answer,
     post: async <Answer>(path: string, body: unknown, withinMs?: number) =>
       (await ask("POST", path, body, withinMs)) as Answer,
     put: async <Answer>(path: string, body: unknown) => (await ask("PUT", path, body)) as Answer,
     remove: async <Answer>(path: string) => (await ask("DELETE", path)) as Answer,
   };
+
+  /** As the service says when it is to be asked again, it is. */
+  async function read(path: string): Promise<unknown> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await ask("GET", path);
+      } catch (error) {
+        const pauseS = error instanceof AnswerError && error.status === 503 ? pauseOf(error.answer) : null;
+        if (pauseS === null || tries >= TRIED_AGAIN) throw error;
+        await new Promise((resolve) => setTimeout(resolve, pauseS * 1_000));
+      }
+    }
+  }
 
   async function send(url: string, options: RequestInit): Promise<Response> {
     try {
@@ -134,4 +150,11 @@ function parse(text: string): unknown {
 function messageOf(answer: unknown): string | undefined {
   if (typeof answer !== "object" || answer === null || !("message" in answer)) return undefined;
   return String(answer.message);
+}
+
+/** What the service says of when to come again, seconds; null: it says nothing. */
+function pauseOf(answer: unknown): number | null {
+  if (typeof answer !== "object" || answer === null || !("retry_after" in answer)) return null;
+  const { retry_after: seconds } = answer;
+  return typeof seconds === "number" && seconds >= 0 ? Math.min(seconds, LONGEST_PAUSE_S) : null;
 }

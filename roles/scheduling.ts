@@ -7,6 +7,7 @@ import type { Config } from "../config.ts";
 import type { EngineOptions } from "../engine/contract/options.ts";
 import { type Pool, startPool } from "../engine/pool/pool.ts";
 import { capsOf } from "../model/caps.ts";
+import { CheckDelays } from "../scheduler/judge/check-delays.ts";
 import { holdScheduler, type SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerData } from "../scheduler/role/runtime.ts";
 import { startSyncs } from "../scheduler/subscriptions/start.ts";
@@ -53,6 +54,8 @@ export async function openSealingOf(
 export interface SchedulingParts {
   readonly scheduler: SchedulerHandle;
   readonly pool: Pool;
+  /** How many checks began, and how many late. */
+  readonly delays: CheckDelays;
   /** Of the sender and the syncs, Prometheus text. */
   readonly metrics: () => Promise<string>;
 }
@@ -66,7 +69,7 @@ export interface SchedulingOptions {
   readonly base: string | null;
   /** Prober threads in this process; 0: checkers run the checks. */
   readonly workers: number;
-  readonly data: Omit<SchedulerData, "port" | "checker" | "logLevel" | "caps" | "standsIn">;
+  readonly data: Omit<SchedulerData, "port" | "checker" | "logLevel" | "caps" | "delays" | "standsIn">;
   /** The threads stand by until Redis is away. */
   readonly standsIn?: boolean;
   /** Resolves when the parts that start meanwhile are ready. */
@@ -76,12 +79,14 @@ export interface SchedulingOptions {
 /** Starts them in their order; they are closed in the reverse one. @throws what their starts throw */
 export async function startScheduling(closers: Closers, options: SchedulingOptions): Promise<SchedulingParts> {
   const { config, log, engine, sealing, base, workers, data, meanwhile, standsIn = false } = options;
+  const delays = new CheckDelays();
   const scheduler = holdScheduler(workers > 0 && !standsIn);
   const pool = await openSchedulerPool(workers, engine, log, scheduler, {
     ...data,
     checker: hostname(),
     logLevel: log.level,
     caps: capsOf(config.caps),
+    delays: delays.memory,
     standsIn: standsIn && workers > 0,
   }).catch((error: unknown) => {
     scheduler.abandon();
@@ -106,7 +111,7 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
     }),
   );
   const syncs = closing(closers, startSyncs({ sql, notices, sealingKeyFile, engine, plans: config.plans, log }));
-  return { scheduler, pool, metrics: () => joined([sender.metrics(), syncs.metrics()]) };
+  return { scheduler, pool, delays, metrics: () => joined([sender.metrics(), syncs.metrics()]) };
 }
 
 /** The scheduler's thread, and prober threads beside it. */

@@ -10,6 +10,7 @@ import { startApi } from "../api/start.ts";
 import { type Config, checkThreads, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
 import { ANY_LOCATION } from "../model/monitor.ts";
 import { hostInUrl } from "../model/url.ts";
+import { createThreadCpuTime } from "../native/cpu-time.ts";
 import { giveWayWhenBusy } from "../native/thread-priority.ts";
 import type { SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerStatus } from "../scheduler/role/status.ts";
@@ -90,7 +91,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   const checks = closing(closers, await openChecksOf(stores, places, locations));
 
   const own = await openOwn(closers, log, { ...config, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
-  const { scheduler, pool, metrics } = await startScheduling(closers, {
+  const { scheduler, pool, delays, metrics } = await startScheduling(closers, {
     config,
     log,
     engine: engineOptionsOf(config, own),
@@ -118,6 +119,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     metrics: () => joined([registry.metrics(), scheduler.status()?.metrics ?? "", pool.metrics(), metrics()]),
     regions: async () => regionsOf(scheduler, places, locations),
     storeCondition: () => conditionOf(embedded, scheduler.status()),
+    pressure: { nowMs: () => performance.now(), threadMs: createThreadCpuTime(), checks: delays },
   });
   closing(closers, api);
   // What starts later takes its priority from this thread, which has the API: probers and cores are started without it.

@@ -1,6 +1,7 @@
 /** What each route refuses with, in words: from its scope, ids, query and body, and what the route adds itself. */
 import { type ErrorName, wordsOf } from "../errors.ts";
 import { MAX_BODY_BYTES } from "../http.ts";
+import { isRefusable } from "../read-gate.ts";
 import { type Refusal, type Route, takesIdempotencyKey } from "../route.ts";
 
 /** What ids in paths are told, by the prefix that their parameter takes. */
@@ -50,6 +51,7 @@ export function refusalsOf(route: Route): ReadonlyMap<number, readonly string[]>
     all.push(...PROJECT_REFUSALS);
     if (route.editorsOnly !== undefined) all.push([403, route.editorsOnly]);
   }
+  if (isRefusable(route)) all.push("readsRefused");
   if (takesIdempotencyKey(route)) all.push(...IDEMPOTENCY_REFUSALS);
   all.push(...idRefusals(route));
   for (const { refusal } of Object.values(route.query ?? {})) if (refusal !== undefined) all.push([400, refusal]);

@@ -1,6 +1,7 @@
 /** Health and regions: the contract's public endpoints (docs/api-contract.md#health-and-documents). */
 import { z } from "zod";
 import { formatIso } from "../../model/time.ts";
+import type { Warning } from "../../store/sql/coordination/shards-port.ts";
 import type { Api, RegionState } from "../api.ts";
 import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
 import { listed } from "../listed.ts";
@@ -41,7 +42,7 @@ async function shallow(api: Api, call: Call): Promise<ApiResponse> {
 
 async function deep(api: Api, call: Call): Promise<ApiResponse> {
   const found = await checksOf(api, call.nowMs);
-  const warnings = api.health.warnings?.() ?? [];
+  const warnings = warningsOf(api);
   // What checks bring reaches no disk: checks and statuses go on, and the operator must hear of it.
   const checks = warnings.includes("results_unwritten") ? { ...found, queue: FAILED } : found;
   const said = { checks, ...(warnings.length > 0 && { warnings }) };
@@ -75,6 +76,12 @@ async function probe(ask: () => Promise<void>): Promise<Component> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** What the operator should look at: what schedulers say, and what this process does to its readers. */
+export function warningsOf(api: Api): readonly Warning[] {
+  const said = api.health.warnings?.() ?? [];
+  return api.reads.isRefusing ? [...said, "reads_refused"] : said;
 }
 
 /** Of the two health endpoints. */

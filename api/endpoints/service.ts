@@ -6,6 +6,7 @@ import { type ApiResponse, ok } from "../http.ts";
 import { reachedWorkspaces } from "../reach.ts";
 import type { KeyCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
+import { warningsOf } from "./health.ts";
 
 async function show(api: Api, call: KeyCall): Promise<ApiResponse> {
   await refuseOthers(api, call);
@@ -25,7 +26,7 @@ async function show(api: Api, call: KeyCall): Promise<ApiResponse> {
     database_trouble: database,
     queue_trouble: queue,
     condition: api.storeCondition(),
-    warnings_of_service: api.health.warnings?.() ?? [],
+    warnings_of_service: warningsOf(api),
     schedulers: schedulers.map(({ id, name, report }) => ({
       name,
       shards: shards.filter(({ holder }) => holder === id).length,

@@ -17,7 +17,7 @@ export function errorOf(status: number): z.ZodType {
       ...STANDARD,
       code: z.literal(status).describe("The HTTP status, repeated"),
       details: z.unknown().optional().describe("More detail on some errors"),
-      ...(status === 429 && { retry_after: z.int().optional().describe("Seconds") }),
+      ...((status === 429 || status === 503) && { retry_after: z.int().optional().describe("Seconds") }),
     })
     .meta({ id: `Error${status}` });
   made.set(status, schema);

@@ -22,6 +22,7 @@ import type { OwnedShards } from "../shards/owned-shards.ts";
 import type { JudgedOutcome } from "../sink/judged-outcome.ts";
 import type { Sink } from "../sink/sink.ts";
 import type { CheckContext } from "./check-context.ts";
+import type { CheckDelays } from "./check-delays.ts";
 import { missedOutcome } from "./heartbeats.ts";
 import { Hold, type OpenSuspects } from "./hold.ts";
 import { sayIncidents } from "./incident-log.ts";
@@ -42,6 +43,8 @@ export interface CheckPipelineOptions {
   readonly nowMs: () => number;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
+  /** Counts how late checks begin that no cap held back. */
+  readonly delays?: Pick<CheckDelays, "count">;
   readonly log: Pick<Log, "info">;
 }
 
@@ -113,6 +116,7 @@ export class CheckPipeline {
     if (planned.run !== null) return false;
     planned.run = runOf(planned, planned.spec, dueAtMs);
     this.#admission.request(planned.run);
+    planned.run.hasWaited = planned.run.state !== "running";
     return true;
   };
 
@@ -150,6 +154,9 @@ export class CheckPipeline {
   #end(outcome: CheckOutcome, isPending: boolean): void {
     const run = this.#dispatch.ended(outcome.checkId);
     if (run === undefined) return;
+    // Of our own probers, by schedule: what runs elsewhere waits for other processors.
+    if (run.dueAtMs !== null && run.attempt === 1 && !run.hasWaited && outcome.checker === undefined)
+      this.#options.delays?.count(outcome.latenessMs);
     if (this.#hold.keepForSecondLook(run, outcome, this.#admission.running)) return;
     const isDropped = this.#isDropped(run);
     this.#over(run);

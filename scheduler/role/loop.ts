@@ -23,6 +23,7 @@ import type { CheckServerOptions } from "../../store/state/checks.ts";
 import type { Notices, RowFeed } from "../../store/state/state.ts";
 import { type Clocks, createPlanClock, type PlanClock } from "../clock.ts";
 import type { CheckContext } from "../judge/check-context.ts";
+import type { CheckDelays } from "../judge/check-delays.ts";
 import type { OpenSuspects } from "../judge/hold.ts";
 import { HeartbeatInbox } from "../judge/inbox.ts";
 import { CheckPipeline } from "../judge/pipeline.ts";
@@ -82,6 +83,8 @@ export interface LoopOptions {
     readonly locations: readonly string[];
   } | null;
   readonly log: Logger;
+  /** Counts how late checks begin that no cap held back. */
+  readonly delays?: CheckDelays;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
 }

@@ -22,6 +22,7 @@ import { type NoticesLocation, openCheckServer } from "../../store/state/open.ts
 import type { RedisLocation } from "../../store/state/redis.ts";
 import { createRefusals, type Refusals } from "../../store/state/refusals.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
+import { CheckDelays } from "../judge/check-delays.ts";
 import { MonitorStates } from "../judge/states.ts";
 import { createMetrics } from "../metrics.ts";
 import { createInputReader } from "../plan/check-inputs.ts";
@@ -61,6 +62,8 @@ export interface SchedulerData {
   readonly spoolDir: string;
   /** Checks in flight at the same time. */
   readonly caps: Caps;
+  /** Of CheckDelays. */
+  readonly delays: SharedArrayBuffer;
   readonly logLevel: string;
 }
 
@@ -158,6 +161,7 @@ export class SchedulerRuntime {
       hasChecker: open.hasChecker,
       ownNetwork: canaries === null ? null : { engine, canaries, locations: open.ownLocations },
       log,
+      delays: new CheckDelays(settings.delays),
       onOutcome: ({ monitor }, outcome) => metrics.count(monitor.kind, outcome),
     });
     const refusals = sayRefusals(log);

@@ -151,6 +151,7 @@ function runOnDemand(
     patienceMs: PATIENCE_MS,
     limits,
     state: "waiting",
+    hasWaited: false,
     dueAtMs: null,
     checkId: 0,
     attempt: 1,

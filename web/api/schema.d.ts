@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 870ee143ace285e1. Do not edit.
+// Made by `npm run web:types` of the API's document 97cfb822ce8b165a. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -3457,6 +3457,8 @@ export interface components {
             code: 503;
             /** @description More detail on some errors */
             details?: unknown;
+            /** @description Seconds */
+            retry_after?: number;
         };
         Monitor: {
             /** @example srv_12 */
@@ -5735,7 +5737,7 @@ export interface components {
              */
             timestamp: string;
             checks: components["schemas"]["HealthChecks"];
-            warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten")[];
+            warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused")[];
         };
         HealthChecks: {
             database: components["schemas"]["HealthComponent"];
@@ -5755,7 +5757,7 @@ export interface components {
             message: "Health check failed";
             details: {
                 checks: components["schemas"]["HealthChecks"];
-                warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten")[];
+                warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused")[];
             };
         };
         RegionList: {
@@ -5799,7 +5801,7 @@ export interface components {
             queue_trouble: string | null;
             /** @description Why results are late or away; null: all is well */
             condition: string | null;
-            warnings_of_service: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten")[];
+            warnings_of_service: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused")[];
             schedulers: components["schemas"]["ServiceScheduler"][];
             /** @description Shards that no scheduler holds: their monitors are not checked */
             free_shards: number;

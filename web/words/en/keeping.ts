@@ -54,6 +54,7 @@ export const keeping = {
   "service.warning.rows_set_aside": "A store has refused rows; they are in a file.",
   "service.warning.checkers_idle": "A checker runs where another process checks already, and gets no work.",
   "service.warning.results_unwritten": "What checks bring cannot be written now.",
+  "service.warning.reads_refused": "Checks began late, so some reads were told to come again.",
   "service.version": "Version",
   "service.started": "Started",
   "service.database": "Database",

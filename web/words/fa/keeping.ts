@@ -54,6 +54,7 @@ export const keeping: WordsOf<typeof english> = {
   "service.warning.rows_set_aside": "انباره سطرهایی را رد کرد؛ در یک پرونده‌اند.",
   "service.warning.checkers_idle": "بررسی‌کننده‌ای در جایی است که فرایند دیگری بررسی می‌کند و کاری نمی‌گیرد.",
   "service.warning.results_unwritten": "نتیجهٔ بررسی‌ها اکنون نوشته نمی‌شود.",
+  "service.warning.reads_refused": "بررسی‌ها دیر آغاز شدند؛ از برخی خواندن‌ها خواسته شد بعداً دوباره بیایند.",
   "service.version": "نسخه",
   "service.started": "آغاز",
   "service.database": "پایگاه داده",

@@ -62,6 +62,7 @@ export const keeping: WordsOf<typeof english> = {
   "service.warning.rows_set_aside": "Хранилище отклонило строки; они в файле.",
   "service.warning.checkers_idle": "Проверяющий работает там, где уже проверяет другой процесс, и не получает работы.",
   "service.warning.results_unwritten": "Результаты проверок сейчас не записываются.",
+  "service.warning.reads_refused": "Проверки начинались с опозданием, поэтому часть запросов на чтение отложена.",
   "service.version": "Версия",
   "service.started": "Запущена",
   "service.database": "База данных",

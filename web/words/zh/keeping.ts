@@ -52,6 +52,7 @@ export const keeping: WordsOf<typeof english> = {
   "service.warning.rows_set_aside": "存储拒绝了一些行；它们在文件中。",
   "service.warning.checkers_idle": "有检测器运行在已有其他进程检测的地点，没有任务。",
   "service.warning.results_unwritten": "检测结果目前无法写入。",
+  "service.warning.reads_refused": "检测开始得晚了，因此部分读取请求被要求稍后再试。",
   "service.version": "版本",
   "service.started": "启动",
   "service.database": "数据库",

@@ -1,0 +1,104 @@
+/**
+ * Refuses reads before they make a check late. Whoever reads in a loop takes all that is left of the processors, and checks need it: so reads have a
+ * budget (model/read-budget.ts), and who finds it used up is told when to come again. What changes something, signs in, or asks for health is never refused.
+ */
+import { BoundedMap } from "../model/bounded-map.ts";
+import { type BudgetReading, ReadBudget } from "../model/read-budget.ts";
+import { refusal } from "./errors.ts";
+import type { ApiRequest } from "./http.ts";
+import type { Route } from "./route.ts";
+
+/** What the gate looks at: processor time of this thread, and what the scheduler of this process says of its checks. */
+export interface Pressure {
+  /** Monotonic, ms. */
+  readonly nowMs: () => number;
+  /** ms, since whenever. */
+  readonly threadMs: () => number;
+  readonly checks: { readonly begun: number; readonly late: number };
+}
+
+/** The rates are looked at without reads too, ms. */
+const LOOK_EVERY_MS = 250;
+/** Routes by how many rows are asked for: bounds memory. */
+const MOST_KINDS = 500;
+/** What a read of a kind costs that was not seen yet, ms. */
+const FIRST_COST_MS = 2;
+/** How much the newest cost of a kind counts. */
+const NEWEST_SHARE = 0.2;
+/** One that waited for another store shows what all of this thread cost meanwhile, so no more counts, ms. */
+const MOST_COST_MS = 100;
+/** How long health tells of a refusal, ms. */
+const TOLD_FOR_MS = 60_000;
+
+const LIMIT = /(?:^|&)limit=(\d{1,4})(?:&|$)/;
+
+export class ReadGate {
+  readonly #pressure: Pressure | null;
+  readonly #budget: ReadBudget;
+  readonly #costs = new BoundedMap<string, number>(MOST_KINDS);
+  #refused = 0;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** @param pressure null: no check of this process could be late, and nothing is refused */
+  constructor(pressure: Pressure | null) {
+    this.#pressure = pressure;
+    this.#budget = new ReadBudget(this.#reading());
+  }
+
+  /** Reads that were refused. */
+  get refused(): number {
+    return this.#refused;
+  }
+
+  /** Of this thread, what reads may use now, 0 to 1. */
+  get share(): number {
+    return this.#budget.share;
+  }
+
+  /** Whether a read was refused in the last minute. */
+  get isRefusing(): boolean {
+    return this.#pressure !== null && this.#pressure.nowMs() - this.#refusedAtMs < TOLD_FOR_MS;
+  }
+
+  /** @returns what stops it */
+  watch(): () => void {
+    if (this.#pressure === null) return () => {};
+    const timer = setInterval(() => this.#budget.look(this.#reading()), LOOK_EVERY_MS).unref();
+    return () => clearInterval(timer);
+  }
+
+  /** @returns what to call when it was answered. @throws 503 with when to come again */
+  enter(route: Route, request: Pick<ApiRequest, "query">): () => void {
+    const pressure = this.#pressure;
+    if (pressure === null || !isRefusable(route)) return () => {};
+    const kind = `${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
+    const known = this.#costs.use(kind);
+    const costMs = known ?? FIRST_COST_MS;
+    const before = this.#reading();
+    this.#budget.look(before);
+    const retryAfterS = this.#budget.enter(costMs);
+    if (retryAfterS !== null) {
+      this.#refused += 1;
+      this.#refusedAtMs = before.nowMs;
+      throw refusal("readsRefused", { retryAfterS });
+    }
+    return () => {
+      const after = this.#reading();
+      this.#budget.leave(costMs, after);
+      const usedMs = Math.min(MOST_COST_MS, Math.max(0, after.usedMs - before.usedMs));
+      this.#costs.set(kind, known === undefined ? usedMs : known + (usedMs - known) * NEWEST_SHARE);
+    };
+  }
+
+  #reading(): BudgetReading {
+    const pressure = this.#pressure;
+    if (pressure === null) return { nowMs: 0, usedMs: 0, begun: 0, late: 0 };
+    const { begun, late } = pressure.checks;
+    return { nowMs: pressure.nowMs(), usedMs: pressure.threadMs(), begun, late };
+  }
+}
+
+/** Reads of a project's things. Streams are not: a browser does not come back to one that was refused. */
+export function isRefusable(route: Pick<Route, "method" | "scope" | "path">): boolean {
+  return route.method === "GET" && route.scope === "project" && route.path !== "/live";
+}
