@@ -113,6 +113,7 @@ program
   .option("--seconds <s>", "length of each measurement", Number, 20)
   .option("--rounds <n>", "all of them in turn", Number, 3)
   .option("--in-flight <n>", "requests at once to blackbox_exporter", Number, 200)
+  .option("--kuma <folder>", "a checkout of Uptime Kuma 2 with its packages (npm ci --omit dev)")
   .option("--json", "one line of JSON", false)
   .action((only: readonly string[], words: PeersOptions) => runPeers(only, words));
 

@@ -10,7 +10,6 @@ import Database from "better-sqlite3";
 import { FIRST_HOST, type Peer, type RunningPeer, type Site } from "./peer.ts";
 import { ended } from "./program.ts";
 
-const FOLDER_SETTING = "SONDE_BENCH_KUMA";
 /** It starts one monitor every 0.3 to 1 s, so more would take longer to be in full swing than to measure. */
 const MOST_MONITORS = 100;
 const STEP_S = 0.65;
@@ -21,10 +20,9 @@ const ASK_EVERY_MS = 200;
 export const UPTIME_KUMA: Peer = {
   name: "uptime-kuma 2",
   what: `schedules, judges, stores in SQLite; at most ${MOST_MONITORS} targets, since it starts one every 0.65 s`,
-  async prepare() {
-    const folder = process.env[FOLDER_SETTING];
+  async prepare({ kuma: folder }) {
     if (folder === undefined || !existsSync(join(folder, "server/server.js"))) {
-      return { reason: `set ${FOLDER_SETTING} to a checkout of Uptime Kuma 2 with its packages` };
+      return { reason: "give --kuma a checkout of Uptime Kuma 2 with its packages" };
     }
     return { start: (site) => started(folder, site) };
   },
@@ -49,7 +47,7 @@ async function serving(folder: string, site: Site): Promise<ChildProcess> {
   const child = spawn(process.execPath, ["server/server.js"], {
     cwd: folder,
     env: {
-      PATH: process.env.PATH ?? "",
+      PATH: "/usr/local/bin:/usr/bin:/bin",
       // Without it the built page is asked for, which no measurement needs.
       NODE_ENV: "development",
       DATA_DIR: `${site.folder}/`,

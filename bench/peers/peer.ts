@@ -9,6 +9,8 @@ export interface PeersOptions {
   readonly rounds: number;
   /** Requests at once to a peer that does not schedule. */
   readonly inFlight: number;
+  /** A checkout of Uptime Kuma with its packages. */
+  readonly kuma?: string;
   readonly json: boolean;
 }
 
@@ -38,7 +40,7 @@ export interface Peer {
   /** What it does beside the requests, and what differs from the others: a figure without it says little. */
   readonly what: string;
   /** @returns how it is started, or why it is left out */
-  prepare(): Promise<{ readonly start: (site: Site) => Promise<RunningPeer> } | { readonly reason: string }>;
+  prepare(options: PeersOptions): Promise<{ readonly start: (site: Site) => Promise<RunningPeer> } | { readonly reason: string }>;
 }
 
 export const FIRST_HOST = "127.0.0.1";

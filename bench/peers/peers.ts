@@ -47,7 +47,7 @@ async function measured(peers: readonly Peer[], options: PeersOptions): Promise<
   const reasons = new Map<Peer, string>();
   for (const peer of peers) {
     say(options, `preparing ${peer.name} …`);
-    const prepared = await peer.prepare();
+    const prepared = await peer.prepare(options);
     if ("reason" in prepared) reasons.set(peer, prepared.reason);
     else starts.set(peer, prepared.start);
   }
