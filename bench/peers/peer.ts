@@ -40,7 +40,9 @@ export interface Peer {
   /** What it does beside the requests, and what differs from the others: a figure without it says little. */
   readonly what: string;
   /** @returns how it is started, or why it is left out */
-  prepare(options: PeersOptions): Promise<{ readonly start: (site: Site) => Promise<RunningPeer> } | { readonly reason: string }>;
+  prepare(
+    options: PeersOptions,
+  ): Promise<{ readonly start: (site: Site) => Promise<RunningPeer> } | { readonly reason: string }>;
 }
 
 export const FIRST_HOST = "127.0.0.1";
