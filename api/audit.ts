@@ -43,8 +43,11 @@ export async function recordChange(
   nameBefore: string | null = null,
 ): Promise<void> {
   try {
+    const sent = objectOf(call.request) ?? {};
+    // A plan of thousands is not read again to learn that it was one.
+    if (rule.isLook?.(sent) === true) return;
     const answered = typeof body === "string" && body.startsWith("{") ? (JSON.parse(body) as JsonObject) : {};
-    const change: Change = { call, sent: objectOf(call.request) ?? {}, answered };
+    const change: Change = { call, sent, answered };
     if (rule.isChange?.(change) === false) return;
     const what = typeof rule.what === "string" ? rule.what : rule.what(change);
     await api.controlPlane.audit.add({

@@ -127,6 +127,8 @@ export interface Change {
 
 export interface AuditRule {
   readonly what: AuditWord | ((change: Change) => AuditWord);
+  /** Whether the body says that nothing shall be changed. */
+  isLook?(sent: JsonObject): boolean;
   /** Whether anything was changed; absent: always. */
   isChange?(change: Change): boolean;
   /** Counts, and words of closed lists. */

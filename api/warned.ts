@@ -15,7 +15,7 @@ export function createWarned(routes: readonly Route[]): Warned {
     if (of === undefined) return response;
     const parameters = ignoredParameters(request.query, of.parameters);
     const sent = route.body === undefined ? undefined : objectOf(request);
-    if (sent === undefined && parameters.length === 0) return response;
+    if (parameters.length === 0 && (sent === undefined || isAllKnown(route, of.fields, sent))) return response;
     const record = recordOf(route, response);
     const fields = sent === undefined ? [] : fieldsIgnored(route, of.fields, sent, record);
     const warnings = [...fields, ...parameters];
@@ -41,6 +41,11 @@ function knownOf(route: Route): KnownOfRoute | undefined {
     parameters: { names: new Set(Object.keys(route.query ?? {})) },
     fields: { names: route.body === undefined ? new Set() : namesIn(route.body.schema) },
   };
+}
+
+/** Of what is known the answer has nothing to say: it is not read again, and may be long. */
+function isAllKnown({ body }: Route, { names }: Known, sent: JsonObject): boolean {
+  return body?.fieldsOf === undefined && Object.keys(sent).every((name) => names.has(name));
 }
 
 /** The record that a POST or PUT answers; null for every other answer: texts, refusals and streams have no place for warnings. */

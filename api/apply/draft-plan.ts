@@ -1,9 +1,10 @@
 /** A plan while it is made: what the sections add to it, and what would be written. */
-import { createHash, createHmac, type Hash } from "node:crypto";
+import { createHash, createHmac, createSecretKey, type Hash, type KeyObject } from "node:crypto";
 import type { AlertRule } from "../../model/alerting-rule.ts";
 import type { Change, RefusedThing, ThingKind } from "../../model/document/plan.ts";
-import type { ReadDocument } from "../../model/document/read.ts";
+import type { LineOf } from "../../model/document/read.ts";
 import type { QuietHours } from "../../model/quiet-hours.ts";
+import type { Sealing } from "../../store/sealed-text.ts";
 import type { ChannelChanges, NewChannel } from "../../store/sql/alerts/channels-port.ts";
 import {
   type DocumentThing,
@@ -27,6 +28,8 @@ import { Slices } from "./slices.ts";
 export interface ApplyOptions {
   readonly prune: boolean;
   readonly adopt: boolean;
+  /** Only the plan is wanted: nothing is sealed or marked for an order. */
+  readonly isDry: boolean;
 }
 
 type Writable<Input, Wanted> = {
@@ -70,8 +73,11 @@ export class DraftPlan {
   unchanged = 0;
   /** Of the entry that is being read. */
   #wrong: { readonly path: Path; readonly message: string }[] = [];
-  readonly #lineOf: ReadDocument["lineOf"];
+  /** Of what is refused, in its order. */
+  readonly #refusedAt: Path[] = [];
   readonly #hashKey: string;
+  /** The same, as hashes take it: made into it once. */
+  readonly #markKey: KeyObject;
   readonly #things: ReadonlyMap<string, DocumentThing>;
   readonly #documentId: number | null;
   readonly #otherNames: ReadonlyMap<number, string>;
@@ -85,7 +91,6 @@ export class DraftPlan {
     name: string,
     options: ApplyOptions,
     more: {
-      readonly lineOf: ReadDocument["lineOf"];
       readonly hashKey: string;
       readonly things: readonly DocumentThing[];
       readonly documentId: number | null;
@@ -93,12 +98,12 @@ export class DraftPlan {
       readonly names: ReadonlyMap<number, string>;
     },
   ) {
-    this.api = api;
+    this.api = options.isDry ? { ...api, sealing: sealingNothing(api.sealing) } : api;
     this.call = call;
     this.name = name;
     this.options = options;
-    this.#lineOf = more.lineOf;
     this.#hashKey = more.hashKey;
+    this.#markKey = createSecretKey(more.hashKey, "utf8");
     const there = more.things.filter(({ isThere }) => isThere);
     this.#things = new Map(there.map((thing) => [`${thing.kind} ${thing.key}`, thing]));
     this.seen = new Map(more.things.map((thing) => [`${thing.kind} ${thing.key}`, seenThing(thing)]));
@@ -137,7 +142,14 @@ export class DraftPlan {
   }
 
   refuse(kind: ThingKind, key: string, path: Path, message: string): void {
-    this.refused.push({ kind, key, path: pathText(path), line: this.#lineOf(path), message });
+    this.#refusedAt.push(path);
+    this.refused.push({ kind, key, path: pathText(path), line: null, message });
+  }
+
+  /** Tells the lines of what is refused. */
+  place(lineOf: LineOf): void {
+    const placed = this.refused.map((one, index) => ({ ...one, line: lineOf(this.#refusedAt[index] ?? []) }));
+    this.refused.splice(0, placed.length, ...placed);
   }
 
   /**
@@ -161,8 +173,7 @@ export class DraftPlan {
 
   /** Puts what would be written into the hash, secrets included. */
   cover(value: unknown): void {
-    this.#hash.update(JSON.stringify(value) ?? "null");
-    this.#hash.update("\n");
+    this.#hash.update(`${JSON.stringify(value) ?? "null"}\n`);
   }
 
   /** Of everything so far. @returns a text for callers to send back */
@@ -193,8 +204,22 @@ export class DraftPlan {
   }
 
   #markOf(text: string): string {
-    return createHmac("sha256", this.#hashKey).update(text).digest("base64url").slice(0, MARK_LENGTH);
+    return createHmac("sha256", this.#markKey).update(text).digest("base64url").slice(0, MARK_LENGTH);
   }
+}
+
+/** What a plan would seal is thrown away with it. */
+function sealingNothing(sealing: Sealing): Sealing {
+  return {
+    get keyId() {
+      return sealing.keyId;
+    },
+    get bindsRows() {
+      return sealing.bindsRows;
+    },
+    seal: () => "",
+    open: (where, sealed) => sealing.open(where, sealed),
+  };
 }
 
 export function pathText(path: Path): string {

@@ -23,7 +23,8 @@ import { WORDS } from "./words.ts";
 const STANDARD_NAME = "default";
 export interface MadePlan {
   readonly plan: Plan;
-  readonly order: ApplyOrder;
+  /** null: it was only looked at, and nothing of it was sealed. */
+  readonly order: ApplyOrder | null;
   /** Of pages that would be written. */
   readonly pageSlugs: readonly string[];
 }
@@ -36,21 +37,21 @@ export async function makePlan(
   name: string | null,
   options: ApplyOptions,
 ): Promise<MadePlan> {
-  const { document, faults, lineOf } = await new Slices().run(readDocumentInSteps(text, WORDS));
+  const { document, faults, places } = await new Slices().run(readDocumentInSteps(text, WORDS));
   if (document === null) throw refusal("documentInvalid", { details: { errors: faults } });
   const { documents } = api.controlPlane;
   const known = await documents.list(call.project.id);
   const ownName = name ?? document.name ?? STANDARD_NAME;
   const draft = new DraftPlan(api, call, ownName, options, {
-    lineOf,
     hashKey: await openHashKey(api.controlPlane, api.sealing),
     things: await documents.things(call.project.id),
     documentId: known.find((one) => one.name === ownName)?.id ?? null,
     names: new Map(known.map((one) => [one.id, one.name])),
   });
   await planSections(draft, document);
+  if (draft.refused.length > 0) draft.place(await new Slices().run(places()));
   const plan = planOf(draft);
-  return { plan, order: orderOf(draft, plan.hash), pageSlugs: draft.pageSlugs };
+  return { plan, order: options.isDry ? null : orderOf(draft, plan.hash), pageSlugs: draft.pageSlugs };
 }
 
 /** What is named before what names it. */

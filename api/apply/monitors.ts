@@ -4,7 +4,7 @@ import type { Document } from "../../model/document/document.ts";
 import type { FieldChange } from "../../model/document/plan.ts";
 import { formatId } from "../../model/ids.ts";
 import { familyOf, isPassive, isWebsite, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
-import { isActive, type Monitor } from "../../model/monitor.ts";
+import { isActive, MONITOR_DEFAULTS, type Monitor } from "../../model/monitor.ts";
 import { displayAddress } from "../../model/web-address.ts";
 import type { DocumentThing, MonitorOfProject } from "../../store/sql/documents/port.ts";
 import { changeMonitor } from "../../store/sql/monitors/change.ts";
@@ -16,6 +16,7 @@ import { isUptimeKind, knownFieldsOf } from "../monitors/fields.ts";
 import { refuseResume } from "../monitors/lifecycle.ts";
 import { locationsChange, requireLocationsOnPlan } from "../monitors/locations.ts";
 import { refuseBesideOlder } from "../monitors/older-schedulers.ts";
+import { refuseHiddenIn } from "../monitors/secrets.ts";
 import type { Target } from "../monitors/targets.ts";
 import { hashToken, newToken } from "../monitors/token.ts";
 import { newTunnelMonitor, openTunnel, tunnelChange } from "../monitors/tunnel-requests.ts";
@@ -48,6 +49,8 @@ interface Planned {
   readonly uptime: { readonly kind: UptimeKind; readonly draft: Draft } | null;
   readonly tunnel: TunnelDraft | null;
   readonly targets: readonly Target[];
+  /** Of a website: whose expiry settings it shares. */
+  readonly website: string | null;
 }
 
 export async function planMonitors(plan: DraftPlan, document: Document, references: References): Promise<void> {
@@ -58,21 +61,20 @@ export async function planMonitors(plan: DraftPlan, document: Document, referenc
     expiry.add(wanted.key, { expiry: expiryIn(wanted.body) }, sharedHost(existing)),
   );
   const planned = (await draftAll(plan, others)).filter((one) =>
-    expiry.add(one.wanted.key, one.uptime?.draft, hostOf(one)),
+    expiry.add(one.wanted.key, one.uptime?.draft, one.website),
   );
   const moved = staying.filter(({ existing }) => expiry.moves(existing.monitor));
   planned.push(...(await draftAll(plan, moved)));
-  await new MonitorPlanner(plan, monitors, expiry).plan(planned, staying, document);
+  const planner = new MonitorPlanner(plan, monitors, expiry);
+  await planner.plan(planned, staying, document);
   const refused = new Set(plan.refused.flatMap(({ kind, key }) => (kind === "monitor" ? [key] : [])));
   const there = [...staying, ...planned].flatMap(({ wanted, existing }) =>
     existing === null || refused.has(wanted.key) ? [] : [[wanted.key, existing.monitor.id] as const],
   );
-  references.know(
-    "monitor",
-    plan.monitors.create.map(({ key }) => key),
-    there,
-    { all: monitors.keys(), removed: plan.monitors.remove.map(({ id }) => id) },
-  );
+  references.know("monitor", planner.made, there, {
+    all: monitors.keys(),
+    removed: plan.monitors.remove.map(({ id }) => id),
+  });
 }
 
 async function draftAll(plan: DraftPlan, waiting: readonly Waiting[]): Promise<Planned[]> {
@@ -151,7 +153,7 @@ function draftedTunnel(plan: DraftPlan, common: Common): Planned {
   const { names } = knownFieldsOf(protocol);
   for (const field of Object.keys(wanted.body))
     if (!names.has(field)) plan.wrong(["monitors", wanted.key, field], `${field} is not for ${protocol}.`);
-  return { ...common, uptime: null, tunnel: draft, targets: draft.tunnel?.endpoints ?? [] };
+  return { ...common, uptime: null, tunnel: draft, targets: draft.tunnel?.endpoints ?? [], website: null };
 }
 
 function draftedUptime(plan: DraftPlan, common: Common): Planned {
@@ -161,19 +163,17 @@ function draftedUptime(plan: DraftPlan, common: Common): Planned {
   const body = withWholeUrl(kind, wanted.body, whole);
   const draft = whole === null ? draftOfNew(kind, { ...body, name: wanted.name }) : draftOfChange(whole, kind, body);
   const target = draft.settings === undefined ? null : targetOf(kind, draft.settings);
-  return { ...common, uptime: { kind, draft }, tunnel: null, targets: target === null ? [] : [target] };
-}
-
-function hostOf({ uptime, existing }: Planned): string | null {
-  if (uptime === null || !isWebsite(uptime.kind)) return null;
-  if (uptime.draft.settings === undefined) return existing?.monitor.host ?? null;
-  return targetOf(uptime.kind, uptime.draft.settings)?.host ?? null;
+  const host = draft.settings === undefined ? existing?.monitor.host : target?.host;
+  const website = isWebsite(kind) ? (host ?? null) : null;
+  return { ...common, uptime: { kind, draft }, tunnel: null, targets: target === null ? [] : [target], website };
 }
 
 class MonitorPlanner {
   readonly #plan: DraftPlan;
   readonly #monitors: ReadonlyMap<number, MonitorOfProject>;
   readonly #expiry: ExpiryByHost;
+  /** Keys of those that are new. */
+  readonly made: string[] = [];
   /** Of monitors that the document has. */
   readonly #met = new Set<number>();
   /** Of heartbeats that are there, and of those of the document that came before. */
@@ -299,18 +299,15 @@ class MonitorPlanner {
     } else if (tokens.get(existing.monitor.id) !== hashToken(wanted.token)) throw refusal("tokenFixed");
   }
 
-  #create({ wanted, uptime, tunnel, replaces }: Planned): void {
-    const { changes, monitors } = this.#plan;
+  #create(one: Planned): void {
+    const { wanted, uptime, tunnel, replaces } = one;
+    const { changes, monitors, options } = this.#plan;
     if (tunnel !== null && replaces === null) this.#takeSlot();
-    const input = this.#inputOf(wanted, uptime, tunnel);
-    const { locations, ...others } = wanted.locations;
-    const placed: NewMonitor = {
-      ...input,
-      ...(Object.keys(wanted.locations).length > 0 && locationsChange(input, wanted.locations)),
-      ...(others.notifyOnPartial !== undefined && { notifyOnPartial: others.notifyOnPartial }),
-    };
-    const fields = this.#newFields(wanted, locations);
-    const about = { kind: "monitor", key: wanted.key, name: input.name, fields } as const;
+    if (uptime?.draft.settings !== undefined) refuseHiddenIn(uptime.kind, uptime.draft.settings);
+    const { notifyOnPartial, ...places } = wanted.locations;
+    const placed = Object.keys(places).length > 0 ? locationsChange(MONITOR_DEFAULTS, places) : {};
+    const fields = this.#newFields(wanted, places.locations);
+    const about = { kind: "monitor", key: wanted.key, name: (uptime?.draft ?? tunnel)?.name ?? "", fields } as const;
     if (replaces === null) changes.push({ act: "create", ...about, id: null });
     else {
       const id = formatId("server", replaces.monitor.id);
@@ -318,17 +315,19 @@ class MonitorPlanner {
       monitors.remove.push({ id: replaces.monitor.id, version: replaces.generation });
     }
     this.#plan.cover([wanted.key, wanted.body, wanted.token, wanted.locations]);
-    monitors.create.push({ key: wanted.key, input: placed, marks: this.#marksOf(wanted) });
+    this.made.push(wanted.key);
+    if (options.isDry) return;
+    const input = { ...this.#inputOf(one), ...placed, ...(notifyOnPartial !== undefined && { notifyOnPartial }) };
+    monitors.create.push({ key: wanted.key, input, marks: this.#marksOf(wanted) });
   }
 
-  #inputOf(wanted: WantedMonitor, uptime: Planned["uptime"], tunnel: TunnelDraft | null): NewMonitor {
+  #inputOf({ wanted, uptime, tunnel, website: host }: Planned): NewMonitor {
     const { api, call } = this.#plan;
     if (tunnel !== null) return newTunnelMonitor(api, call, tunnel as NewTunnelDraft);
     if (uptime === null) throw new Error("a monitor is neither an uptime check nor a tunnel");
     const { kind } = uptime;
     const draft = uptime.draft as NewDraft;
     const token = isPassive(kind) ? (wanted.token ?? newToken()) : null;
-    const host = isWebsite(kind) ? (targetOf(kind, draft.settings)?.host ?? null) : null;
     const expiry = { ...draft.expiry, ...this.#expiry.wantedOf(host) };
     return newUptimeMonitor(api, call, kind, { ...draft, expiry }, { shared: this.#expiry.sharedOf(host), token });
   }
@@ -363,6 +362,7 @@ class MonitorPlanner {
       fields: names.map((field) => this.#fieldChange(field, { before: monitor, after, wanted, thing })),
     });
     plan.cover([wanted.key, wanted.body, wanted.locations]);
+    if (plan.options.isDry) return;
     const managed = { key: wanted.key, marks: this.#marksOf(wanted) };
     plan.monitors.change.push({
       id: monitor.id,

@@ -1,11 +1,12 @@
 /** Things as code: a whole document compared with what there is, and applied (docs/api-contract.md#documents). */
 import { z } from "zod";
 import type { Plan } from "../../model/document/plan.ts";
-import { StaleOrderError } from "../../store/sql/documents/port.ts";
+import { type ApplyOrder, StaleOrderError } from "../../store/sql/documents/port.ts";
 import { makeWindows } from "../../store/sql/monitors/make-windows.ts";
 import { SlotsFullError } from "../../store/sql/monitors/port.ts";
 import { UrlTakenError } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
+import type { ApplyOptions } from "../apply/draft-plan.ts";
 import { type MadePlan, makePlan } from "../apply/make-plan.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { type ApiError, refusal } from "../errors.ts";
@@ -43,14 +44,14 @@ interface Asked {
   readonly isDry: boolean;
   readonly skipsRefused: boolean;
   readonly expected: string | null;
-  readonly options: { readonly prune: boolean; readonly adopt: boolean };
+  readonly options: ApplyOptions;
 }
 
 async function apply(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const asked = read(readObject(call.request));
   const made = await planOf(api, call, asked);
-  const { plan, order } = made;
-  if (asked.isDry) return ok({ ...plan, applied: false });
+  const { plan, order, pageSlugs } = made;
+  if (order === null) return ok({ ...plan, applied: false });
   if (asked.expected !== plan.hash) throw otherPlan(plan);
   if (plan.refused.length > 0 && !asked.skipsRefused) throw refusal("documentRefused", { details: { plan } });
   if (plan.changes.length > 0) {
@@ -60,12 +61,17 @@ async function apply(api: Api, call: ProjectCall): Promise<ApiResponse> {
       if (!isStale(error)) throw error;
       throw otherPlan((await planOf(api, call, asked)).plan);
     }
-    await takeEffect(api, call, made);
+    await takeEffect(api, call, order, pageSlugs);
   }
   return ok({ ...plan, applied: true });
 }
 
-async function takeEffect(api: Api, { project, nowMs }: ProjectCall, { order, pageSlugs }: MadePlan): Promise<void> {
+async function takeEffect(
+  api: Api,
+  { project, nowMs }: ProjectCall,
+  order: ApplyOrder,
+  pageSlugs: readonly string[],
+): Promise<void> {
   api.pages.drop(...pageSlugs);
   const { create, change } = order.maintenance;
   // What is on now or soon has its windows before the answer.
@@ -115,7 +121,7 @@ function read(body: JsonObject): Asked {
   const isDry = flag(body, "dry_run");
   const expected = fieldOf(body, "expect") ?? null;
   if (expected !== null && typeof expected !== "string") throw refusal("documentExpectInvalid");
-  const options = { prune: flag(body, "prune"), adopt: flag(body, "adopt") };
+  const options = { prune: flag(body, "prune"), adopt: flag(body, "adopt"), isDry };
   const skipsRefused = flag(body, "skip_refused");
   if (expected === null && !isDry) throw refusal("documentExpectInvalid");
   return { text, name, isDry, skipsRefused, expected, options };
@@ -129,6 +135,7 @@ function flag(body: JsonObject, name: string): boolean {
 
 const applyAudit: AuditRule = {
   what: "document.applied",
+  isLook: ({ dry_run: isDry }) => isDry === true,
   isChange: ({ answered: { applied, changes } }) => applied === true && Array.isArray(changes) && changes.length > 0,
   detail: ({ answered: { changes } }) => countsOf(changes as Plan["changes"]),
 };

@@ -13,6 +13,8 @@ import type { ProjectCall } from "../route.ts";
 import { type CommonFields, DEFAULTS } from "./every-kind.ts";
 
 type Activity = { readonly active?: boolean };
+/** As it is stored; what its checks found does not count. */
+export type Now = Pick<MonitorWithLive, "monitor">;
 
 /** Active or paused, from everywhere, with the defaults of every kind. */
 export function newMonitorOf(
@@ -41,7 +43,7 @@ export function newMonitorOf(
 }
 
 /** State before plan (docs/api-contract.md#order-of-checks, #subscriptions). Whether a tunnel finds a slot is for the store to say. */
-export function refuseResume({ active }: Activity, { monitor }: MonitorWithLive, call: ProjectCall): void {
+export function refuseResume({ active }: Activity, { monitor }: Now, call: ProjectCall): void {
   if (active !== true || isActive(monitor)) return;
   if (monitor.pauseReasons.includes("subscription")) throw refusal("subscriptionOff");
   if (monitor.pauseReasons.includes("provider")) throw refusal("providerDropped");
@@ -49,7 +51,7 @@ export function refuseResume({ active }: Activity, { monitor }: MonitorWithLive,
 }
 
 /** Sending what a monitor is already changes nothing. */
-export function activityChange({ active }: Activity, { monitor }: MonitorWithLive): MonitorChange {
+export function activityChange({ active }: Activity, { monitor }: Now): MonitorChange {
   if (active === false && isActive(monitor)) return { addPauseReason: "user" };
   if (active === true && !isActive(monitor)) return { removePauseReasons: monitor.pauseReasons };
   return {};

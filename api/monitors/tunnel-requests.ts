@@ -9,7 +9,7 @@ import type { JsonObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import type { ProjectCall } from "../route.ts";
 import { refuseShort } from "./draft.ts";
-import { activityChange, newMonitorOf, refuseResume, withinSlots } from "./lifecycle.ts";
+import { activityChange, type Now, newMonitorOf, refuseResume, withinSlots } from "./lifecycle.ts";
 import {
   changedFields,
   changesTunnel,
@@ -59,7 +59,7 @@ export async function updateTunnel(
 }
 
 /** Made inside the store's transaction, from the monitor as it is then. */
-export function tunnelChange(api: Api, now: MonitorWithLive, body: JsonObject): MonitorChange {
+export function tunnelChange(api: Api, now: Now, body: JsonObject): MonitorChange {
   const stored = openTunnel(api, now.monitor);
   const { active, tunnel, ...common } = isImported(now)
     ? withoutFields(readTunnelChange(body))
@@ -99,7 +99,7 @@ function refuseFollowing(now: MonitorWithLive, draft: TunnelDraft, body: JsonObj
   }
 }
 
-function isImported({ monitor }: MonitorWithLive): boolean {
+function isImported({ monitor }: Now): boolean {
   return monitor.subscriptionId !== null;
 }
 

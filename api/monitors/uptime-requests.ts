@@ -3,7 +3,7 @@ import { isPassive, isWebsite, type UptimeKind } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { storedTarget } from "../../store/sealing/target.ts";
-import type { MonitorChange, MonitorWithLive, NewMonitor } from "../../store/sql/monitors/port.ts";
+import type { MonitorChange, NewMonitor } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
@@ -12,7 +12,7 @@ import { MONITOR_TYPES } from "../schemas/index.ts";
 import { wholeTarget } from "./address.ts";
 import { type Draft, type Expiry, expiryOfNew, type NewDraft, targetOf } from "./draft.ts";
 import { isUptimeKind } from "./fields.ts";
-import { activityChange, newMonitorOf } from "./lifecycle.ts";
+import { activityChange, type Now, newMonitorOf } from "./lifecycle.ts";
 import { unknownType } from "./refusals.ts";
 import { changedSecrets, storedSecrets } from "./secrets.ts";
 import { hashToken } from "./token.ts";
@@ -72,7 +72,7 @@ function newUptime(call: ProjectCall, kind: UptimeKind, draft: NewDraft, host: s
 }
 
 /** Made inside the store's transaction, from the monitor as it is then. */
-export function uptimeChange(api: Api, now: MonitorWithLive, draft: Draft, moved: Expiry): MonitorChange {
+export function uptimeChange(api: Api, now: Now, draft: Draft, moved: Expiry): MonitorChange {
   const { active, settings, expiry, periodS: _, ...common } = draft;
   const kind = now.monitor.kind;
   const change: Record<string, unknown> = { ...common };
@@ -89,7 +89,7 @@ export function uptimeChange(api: Api, now: MonitorWithLive, draft: Draft, moved
 }
 
 /** What is stored of an address and of secrets, and which of them are others. */
-function websiteChange(api: Api, now: MonitorWithLive, kind: UptimeKind, settings: Monitor["settings"]): MonitorChange {
+function websiteChange(api: Api, now: Now, kind: UptimeKind, settings: Monitor["settings"]): MonitorChange {
   const secrets = changedSecrets(api, wholeTarget(api, now.monitor), kind, settings);
   const target = targetChange(api, now, secrets.settings ?? settings);
   const sealedFields = [...(target.sealedFields ?? []), ...(secrets.sealedFields ?? [])];
@@ -97,7 +97,7 @@ function websiteChange(api: Api, now: MonitorWithLive, kind: UptimeKind, setting
 }
 
 /** The address that is stored, and whether it is another one: what every user sees of it may be the same. */
-function targetChange(api: Api, { monitor }: MonitorWithLive, settings: Monitor["settings"]): MonitorChange {
+function targetChange(api: Api, { monitor }: Now, settings: Monitor["settings"]): MonitorChange {
   if (settings.url === wholeTarget(api, monitor).settings.url)
     return { settings: { ...settings, url: monitor.settings.url } };
   const stored = storedTarget(settings, api.sealing);

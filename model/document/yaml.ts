@@ -15,7 +15,7 @@ import { MOST_DOCUMENT_BYTES } from "./document.ts";
 import { type DocumentFault, type MapNode, type Member, MOST_FAULTS, pathOf, type TreeNode } from "./tree.ts";
 
 /** The deepest field of a document lies 9 deep. */
-const MOST_DEPTH = 20;
+export const MOST_DEPTH = 20;
 /** Values, repeated ones included: 20,000 things of a dozen fields are 500,000. A million is read in a second. */
 const MOST_NODES = 600_000;
 /** A block or two of settings, each repeated by many things. */
@@ -62,7 +62,7 @@ export function parseYaml(text: string): ParsedYaml {
 }
 
 /** What each value costs is spent when the text is cut into events, so values are counted by their signs before. */
-function sizeFault(text: string): string | null {
+export function sizeFault(text: string): string | null {
   if (text.length > MOST_DOCUMENT_BYTES || new TextEncoder().encode(text).length > MOST_DOCUMENT_BYTES)
     return `The document is longer than ${MOST_DOCUMENT_BYTES} bytes.`;
   let signs = 0;

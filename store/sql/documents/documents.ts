@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import type { ThingKind } from "../../../model/document/plan.ts";
 import { chunksOf } from "../db/bulk.ts";
 import type { Database, Session } from "../db/database.ts";
-import { LIVE_COLUMNS, MONITOR_COLUMNS, toMonitorWithLive } from "../monitors/rows.ts";
+import { MONITOR_COLUMNS, toMonitor } from "../monitors/rows.ts";
 import { decoder } from "../schema/column.ts";
 import { DOCUMENT_THINGS, DOCUMENTS } from "../schema/document-tables.ts";
 import type { Row, Tables } from "../schema/tables.ts";
@@ -104,15 +104,14 @@ async function* monitors(session: Session, projectId: number): AsyncIterable<rea
   for (let after = 0; ; ) {
     const rows = await session.kysely
       .selectFrom("monitors as m")
-      .innerJoin("live as l", "l.monitor_id", "m.id")
-      .select([...MONITOR_COLUMNS, "m.generation", ...LIVE_COLUMNS])
+      .select([...MONITOR_COLUMNS, "m.generation"])
       .where("m.project_id", "=", projectId)
       .where("m.deleted_at_ms", "is", null)
       .where("m.id", ">", after)
       .orderBy("m.id")
       .limit(AT_ONCE)
       .execute();
-    yield rows.map((row) => ({ ...toMonitorWithLive(row), generation: row.generation }));
+    yield rows.map((row) => ({ monitor: toMonitor(row), generation: row.generation }));
     if (rows.length < AT_ONCE) return;
     after = rows.at(-1)?.id ?? after;
     await setImmediate();

@@ -44,7 +44,7 @@ export function seenThing({ thingId, documentId }: Pick<DocumentThing, "thingId"
 }
 
 /** With the number of its latest change, by which a later writer finds out that it is another one now. */
-export interface MonitorOfProject extends MonitorWithLive {
+export interface MonitorOfProject extends Pick<MonitorWithLive, "monitor"> {
   readonly generation: number;
 }
 

@@ -25,13 +25,13 @@ export const LIVE_COLUMNS = LIVE_VALUES.map((name) => `l.${name}` as const);
 type BareName<Qualified extends string> = Qualified extends `${string}.${infer Name}` ? Name : never;
 type MonitorRow = Pick<Row<"monitors">, BareName<(typeof MONITOR_COLUMNS)[number]>>;
 type LiveRow = Pick<Row<"live">, BareName<(typeof LIVE_COLUMNS)[number]>>;
-export type MonitorWithLiveRow = MonitorRow &
-  LiveRow & {
-    readonly sealed?: string | null;
-    readonly subscription_workers?: number | null;
-    readonly subscription_alert_percent?: number | null;
-    readonly subscription_engine?: Engines | null;
-  };
+type WholeMonitorRow = MonitorRow & {
+  readonly sealed?: string | null;
+  readonly subscription_workers?: number | null;
+  readonly subscription_alert_percent?: number | null;
+  readonly subscription_engine?: Engines | null;
+};
+export type MonitorWithLiveRow = WholeMonitorRow & LiveRow;
 
 /** What lists of results need of a monitor: an eighth of its row. */
 export const CHECKED_COLUMNS = [
@@ -70,7 +70,7 @@ export function toChecked(row: CheckedRow): CheckedMonitor {
 
 type Writable<Of> = { -readonly [Name in keyof Of]: Of[Name] };
 
-function toMonitor(row: MonitorWithLiveRow): Monitor {
+export function toMonitor(row: WholeMonitorRow): Monitor {
   const monitor: Writable<Monitor> = decodeMonitor(row);
   monitor.maintenance = spanOf(row.maintenance_from_ms, row.maintenance_until_ms);
   if (typeof row.sealed === "string") monitor.sealed = row.sealed;
