@@ -13,6 +13,7 @@ import type { Checks } from "../store/state/checks.ts";
 import type { State } from "../store/state/state.ts";
 import type { AuthCache } from "./auth-cache.ts";
 import type { LinkLists } from "./checks/link-lists.ts";
+import type { KeptAnswers } from "./kept-answers.ts";
 import type { LiveHub } from "./live/hub.ts";
 import type { ListPages } from "./monitors/list-pages.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
@@ -169,6 +170,7 @@ export interface Api extends Omit<ApiDependencies, "results"> {
   readonly startedAtMs: number;
   readonly requests: RequestMetrics;
   readonly reads: ReadGate;
+  readonly keptAnswers: KeptAnswers;
   /** What serves. */
   httpServer: "net" | "node";
   /** Known once the port is known. */

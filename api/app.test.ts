@@ -11,6 +11,7 @@ import { createApp } from "./app.ts";
 import { createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import { type ApiRequest, type Handle, isStream } from "./http.ts";
+import { KeptAnswers } from "./kept-answers.ts";
 import { LiveHub } from "./live/hub.ts";
 import { ListPages } from "./monitors/list-pages.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
@@ -115,6 +116,7 @@ describe("the application", () => {
       cookie: cookieRules(null),
       oidc: null,
       reads: new ReadGate(null),
+      keptAnswers: new KeptAnswers(() => authCache.generation()),
       requests: createRequestMetrics(),
       httpServer: "node",
       startedAtMs: clock.nowMs,

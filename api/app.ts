@@ -8,6 +8,7 @@ import { type Admission, admit, mayStill as mayStillRead } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./errors.ts";
 import { type ApiAnswer, type ApiRequest, type ApiResponse, type Handle, isStream } from "./http.ts";
 import { onceFor } from "./idempotency.ts";
+import { keyOfAnswer } from "./kept-answers.ts";
 import { createListed } from "./listed.ts";
 import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
@@ -104,9 +105,12 @@ function answerKey(
 
 /** A read is refused before it makes a check late. */
 function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
-  const leave = api.reads.enter(route, call.request);
+  const mayBeKept = route.mayBeKept === true && api.reads.isPressed;
+  const key = mayBeKept ? keyOfAnswer(route, call) : "";
+  const kept = mayBeKept ? api.keptAnswers.find(key, call.nowMs) : undefined;
+  const leave = api.reads.enter(route, call.request, kept !== undefined);
   try {
-    const answered = route.handle(api, call);
+    const answered = kept ?? (mayBeKept ? keepAnswer(api, route, call, key) : route.handle(api, call));
     if (answered instanceof Promise) return answered.finally(leave);
     leave();
     return answered;
@@ -114,6 +118,13 @@ function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePr
     leave();
     throw error;
   }
+}
+
+function keepAnswer(api: Api, route: ProjectRoute, call: ProjectCall, key: string): MaybePromise<ApiAnswer> {
+  const from = { generation: api.authCache.generation(), atMs: call.nowMs };
+  return andThen(route.handle(api, call), (answer) =>
+    isStream(answer) ? answer : api.keptAnswers.keep(key, from, answer, route.isList === true),
+  );
 }
 
 /** The answer to a failure. Its cause is only in the log. */

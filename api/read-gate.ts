@@ -27,7 +27,7 @@ const FIRST_COST_MS = 2;
 const NEWEST_SHARE = 0.2;
 /** One that waited for another store shows what all of this thread cost meanwhile, so no more counts, ms. */
 const MOST_COST_MS = 100;
-/** How long health tells of a refusal, ms. */
+/** How long health tells of a refusal, and what is read may be older, ms. */
 const TOLD_FOR_MS = 60_000;
 
 const LIMIT = /(?:^|&)limit=(\d{1,4})(?:&|$)/;
@@ -38,6 +38,7 @@ export class ReadGate {
   readonly #costs = new BoundedMap<string, number>(MOST_KINDS);
   #refused = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
+  #pressedAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param pressure null: no check of this process could be late, and nothing is refused */
   constructor(pressure: Pressure | null) {
@@ -60,18 +61,30 @@ export class ReadGate {
     return this.#pressure !== null && this.#pressure.nowMs() - this.#refusedAtMs < TOLD_FOR_MS;
   }
 
+  /** Whether checks have begun late in the last minute while reads used much: what is read often may be a second old. */
+  get isPressed(): boolean {
+    if (this.#pressure === null) return false;
+    const nowMs = this.#pressure.nowMs();
+    if (this.#budget.share < 1) this.#pressedAtMs = nowMs;
+    return nowMs - this.#pressedAtMs < TOLD_FOR_MS;
+  }
+
   /** @returns what stops it */
   watch(): () => void {
     if (this.#pressure === null) return () => {};
-    const timer = setInterval(() => this.#budget.look(this.#reading()), LOOK_EVERY_MS).unref();
+    const look = (): void => {
+      this.#budget.look(this.#reading());
+      void this.isPressed;
+    };
+    const timer = setInterval(look, LOOK_EVERY_MS).unref();
     return () => clearInterval(timer);
   }
 
-  /** @returns what to call when it was answered. @throws 503 with when to come again */
-  enter(route: Route, request: Pick<ApiRequest, "query">): () => void {
+  /** @param isKept the answer is there already @returns what to call when it was answered. @throws 503 with when to come again */
+  enter(route: Route, request: Pick<ApiRequest, "query">, isKept = false): () => void {
     const pressure = this.#pressure;
     if (pressure === null || !isRefusable(route)) return () => {};
-    const kind = `${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
+    const kind = `${isKept ? "kept " : ""}${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
     const known = this.#costs.use(kind);
     const costMs = known ?? FIRST_COST_MS;
     const before = this.#reading();

@@ -72,6 +72,8 @@ interface RouteBase {
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
   /** Its answer has an ETag and may be compressed: `listed()` of listed.ts says so. */
   readonly isList?: true;
+  /** While checks need the processors its answer may be a second old: everyone of a role in the project is shown the same (kept-answers.ts). */
+  readonly mayBeKept?: true;
   /** Of public routes: no cache may keep the answer. */
   readonly isPrivate?: true;
   /** Left out of the document. */

@@ -10,6 +10,7 @@ import { createApp } from "./app.ts";
 import { type AuthCache, createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer } from "./http.ts";
+import { KeptAnswers } from "./kept-answers.ts";
 import { LiveHub } from "./live/hub.ts";
 import { ListPages } from "./monitors/list-pages.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
@@ -147,7 +148,7 @@ function providerOf({ config, providerFetch }: ApiDependencies): OidcProvider | 
 function readsOf(
   dependencies: ApiDependencies,
   authCache: AuthCache,
-): Pick<Api, "results" | "projectNames" | "listPages" | "projectPages"> {
+): Pick<Api, "results" | "projectNames" | "listPages" | "projectPages" | "keptAnswers"> {
   const { monitors } = dependencies.controlPlane;
   const results = openRecent(dependencies);
   const newestSeq = (id: number): number | undefined => results.rows.monitor(id)?.newestSeq;
@@ -155,6 +156,7 @@ function readsOf(
     results,
     projectNames: createProjectNames(monitors, authCache),
     listPages: new ListPages({ monitors, auth: authCache, newestSeq }),
+    keptAnswers: new KeptAnswers(() => authCache.generation()),
     projectPages: new ProjectPages({ auth: authCache, version: () => results.rows.version }),
   };
 }

@@ -8,6 +8,7 @@ import { type DocumentsBenchOptions, runDocuments } from "./documents/documents.
 import { runFaults } from "./faults.ts";
 import { LINK_PARTS, runLinks } from "./links/index.ts";
 import type { LinksBenchOptions } from "./links/rig.ts";
+import { type CrowdBenchOptions, runCrowd } from "./page/crowd.ts";
 import { type PageBenchOptions, runPage } from "./page/page.ts";
 import { PART_NAMES, runParts } from "./parts/parts.ts";
 import type { PeersOptions } from "./peers/peer.ts";
@@ -245,7 +246,17 @@ program
   .option("--changes <n>", "in one batch of the live stream", Number, 2_000)
   .option("--rounds <n>", "of each measurement", Number, 9)
   .option("--chromium <path>", "its program", "/usr/bin/chromium")
-  .action((options: PageBenchOptions) => runPage(options));
+  .action((options: PageBenchOptions) => runPage(options))
+  .command("crowd")
+  .description("open pages and people who click, beside checks, in turn with none: whether a check is late for them")
+  .option("--monitors <n>", "http monitors", Number, 5_000)
+  .option("--interval <s>", "seconds between two checks of one", Number, 1)
+  .option("--seconds <s>", "length of each stretch", Number, 20)
+  .option("--warm-up <s>", "before them", Number, 15)
+  .option("--pages <n>", "open on the overview", Number, 50)
+  .option("--people <n>", "each clicks every few seconds", Number, 5)
+  .option("--rounds <n>", "with pages, each between two without", Number, 1)
+  .action((options: CrowdBenchOptions) => runCrowd(options));
 
 program
   .command("parts")

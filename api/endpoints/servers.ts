@@ -329,6 +329,7 @@ export const servers: readonly Route[] = [
     group: "Monitors",
     summary: "List monitors, sorted by name",
     scope: "project",
+    mayBeKept: true,
     query: listQuery,
     refusals: [[400, `name must be at most ${MAX_NAME_FILTER} characters.`], "invalidSubscriptionId"],
     responses: { 200: schemas.monitorList },

@@ -5,11 +5,11 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Client } from "../../cli/client.ts";
+import { applyWebsites } from "../parts/apply-websites.ts";
 import { conditions } from "../parts/conditions.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
 import { targetNets } from "../uptime/target-address.ts";
 import { startTarget, type TargetProcess } from "../uptime/target-process.ts";
-import { createMonitors } from "../uptime/uptime.ts";
 import { type LogFigures, logFigures } from "./log-figures.ts";
 import type { ReaderReport, ToReader } from "./reader.ts";
 
@@ -80,7 +80,7 @@ async function measureAll(
   };
   say(`reads: ${monitors} http monitors every ${interval} s, ${options.readers} readers in turn with none`);
   say(`  ${conditions()}; target, service, ClickHouse and readers share the cores, on loopback`);
-  const ids = await createMonitors(service.client, target.port, { monitors, intervalS: interval });
+  const ids = await applyWebsites(service.client, target.port, { monitors, intervalS: interval });
   await publishPage(service.client);
   await pause(warmUp);
   say(HEAD);

@@ -1,0 +1,67 @@
+import { expect, it, vi } from "vitest";
+import { openWorld } from "../testkit/api/world.suite.ts";
+import { ok } from "./http.ts";
+import { KeptAnswers } from "./kept-answers.ts";
+
+it("shows an answer for a second, until a monitor changes, and is bounded", () => {
+  let generation = 1;
+  const kept = new KeptAnswers(() => generation);
+  const answer = kept.keep("a", { generation: 1, atMs: 5_000 }, ok({ servers: [] }), true);
+  expect(answer.tag).toMatch(/^W\//);
+  expect(kept.find("a", 5_999)).toBe(answer);
+  expect([kept.find("a", 6_000), kept.find("a", 4_999), kept.find("b", 5_000)]).toEqual([
+    undefined,
+    undefined,
+    undefined,
+  ]);
+  generation = 2;
+  expect(kept.find("a", 5_001)).toBeUndefined();
+  const refused = { status: 404, headers: [], body: "" };
+  expect(kept.keep("c", { generation: 2, atMs: 5_000 }, refused, true)).toBe(refused);
+  expect(kept.find("c", 5_000)).toBeUndefined();
+  const body = Buffer.alloc(3 * 1_048_576);
+  const keys = Array.from({ length: 8 }, (_, n) => `large ${n}`);
+  for (const key of keys) kept.keep(key, { generation: 2, atMs: 5_000 }, { status: 200, headers: [], body }, false);
+  expect(keys.filter((key) => kept.find(key, 5_000) !== undefined)).toEqual(keys.slice(3));
+  const larger = { status: 200, headers: [], body: Buffer.alloc(17 * 1_048_576) };
+  expect(kept.keep("larger", { generation: 2, atMs: 5_000 }, larger, false)).toBe(larger);
+  expect(kept.find("larger", 5_000)).toBeUndefined();
+});
+
+it("may be a second old only while checks begin late, and never older than a change", async () => {
+  const at = { nowMs: 0, usedMs: 0, begun: 0, late: 0 };
+  const threadMs = (): number => {
+    at.usedMs += 25;
+    return at.usedMs;
+  };
+  const world = await openWorld("net", {}, {}, { pressure: { nowMs: () => at.nowMs, threadMs, checks: at } });
+  try {
+    const create = async (name: string): Promise<void> => {
+      const body = { type: "http", name, url: "https://shop.test-site.org/" };
+      expect((await world.send("POST", "/api/v1/servers", { body })).status).toBe(200);
+    };
+    const { monitors, keys } = world.controlPlane;
+    const reads = [vi.spyOn(monitors, "list"), vi.spyOn(monitors, "findAll")];
+    /** Asks for the list after something else was written, as checks do. @returns how often it was read */
+    const ask = async (): Promise<number> => {
+      at.nowMs += 400;
+      await keys.touch(new Map([[world.keyId, at.nowMs]]));
+      const before = reads.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+      expect((await world.send("GET", "/api/v1/servers?family=all")).status).toBe(200);
+      return reads.reduce((sum, { mock }) => sum + mock.calls.length, 0) - before;
+    };
+    await create("Shop");
+    expect([await ask(), await ask()]).toEqual([1, 1]);
+    for (let n = 0; n < 3; n++) {
+      Object.assign(at, { begun: at.begun + 300, late: at.late + 9 });
+      await ask();
+    }
+    expect([await ask(), await ask()]).toEqual([0, 0]);
+    await create("Other");
+    expect([await ask(), await ask()]).toEqual([1, 0]);
+    world.clock.nowMs += 1_000;
+    expect([await ask(), await ask()]).toEqual([1, 0]);
+  } finally {
+    await world.close();
+  }
+});

@@ -1,0 +1,73 @@
+/**
+ * Answers of reads, shown again for a second while checks need the processors. Where every monitor is checked every second, nothing that is kept only while
+ * it is current is used twice; so while reads are held back, an answer may be a second old, and many readers cost as much as one. It is never older than a
+ * change of a monitor, a right or a plan.
+ */
+import { tagOf } from "./etag.ts";
+import type { ApiResponse } from "./http.ts";
+import type { ProjectCall, ProjectRoute } from "./route.ts";
+
+const KEPT_MS = 1_000;
+/** Of all bodies together. */
+const MOST_BYTES = 16 * 1_048_576;
+/** What one costs beside its body, about. */
+const EACH_BYTES = 500;
+
+interface Kept {
+  readonly generation: number;
+  readonly atMs: number;
+  readonly bytes: number;
+  readonly answer: ApiResponse;
+}
+
+export class KeptAnswers {
+  readonly #generation: () => number;
+  /** The oldest first. */
+  readonly #kept = new Map<string, Kept>();
+  #bytes = 0;
+
+  /** @param generation of the control plane, as of the latest look at the caller's rights */
+  constructor(generation: () => number) {
+    this.#generation = generation;
+  }
+
+  /** @param atMs Unix ms */
+  find(key: string, atMs: number): ApiResponse | undefined {
+    const kept = this.#kept.get(key);
+    if (kept === undefined || kept.generation !== this.#generation()) return undefined;
+    return atMs >= kept.atMs && atMs - kept.atMs < KEPT_MS ? kept.answer : undefined;
+  }
+
+  /** @param from the generation and the time before it was read @returns the answer, with its tag where it is a list */
+  keep(
+    key: string,
+    from: { readonly generation: number; readonly atMs: number },
+    answer: ApiResponse,
+    isList: boolean,
+  ) {
+    if (answer.status !== 200) return answer;
+    const whole = isList && answer.tag === undefined ? { ...answer, tag: tagOf(answer.body) } : answer;
+    const bytes = Buffer.byteLength(answer.body) + key.length + EACH_BYTES;
+    this.#drop(key);
+    if (bytes > MOST_BYTES) return whole;
+    this.#kept.set(key, { ...from, bytes, answer: whole });
+    this.#bytes += bytes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#bytes <= MOST_BYTES) break;
+      this.#drop(oldest);
+    }
+    return whole;
+  }
+
+  #drop(key: string): void {
+    const kept = this.#kept.get(key);
+    if (kept === undefined) return;
+    this.#kept.delete(key);
+    this.#bytes -= kept.bytes;
+  }
+}
+
+/** All that the answer depends on: these routes show everyone of a role the same. */
+export function keyOfAnswer({ path }: ProjectRoute, { project, role, params, request }: ProjectCall): string {
+  return `${project.id} ${role} ${path} ${params.join(" ")}?${request.query}`;
+}
