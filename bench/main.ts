@@ -3,6 +3,7 @@ import { Command } from "commander";
 import { SHARD_LEASE_MS } from "../model/shards.ts";
 import { type AllOptions, runAll } from "./all/all.ts";
 import { type ApiBenchOptions, runApi } from "./api/api.ts";
+import { type CreateBenchOptions, runCreate } from "./api/create.ts";
 import { runBurst } from "./burst/burst.ts";
 import { type DocumentsBenchOptions, runDocuments } from "./documents/documents.ts";
 import { runFaults } from "./faults.ts";
@@ -145,7 +146,13 @@ program
   .option("--profile <dir>", "write a CPU profile of each thread there")
   .action(({ profile, ...words }: Omit<ApiBenchOptions, "profileDir"> & { profile?: string }) =>
     runApi({ ...words, profileDir: profile ?? null }),
-  );
+  )
+  .command("create")
+  .description("many monitors by single requests and by one document, and how long others wait meanwhile")
+  .option("--monitors <n>", "paused websites", Number, 10_000)
+  .option("--lanes <n>", "requests at once", Number, 16)
+  .option("--rounds <n>", "each on a new service", Number, 1)
+  .action((options: CreateBenchOptions) => runCreate(options));
 
 program
   .command("reads")
