@@ -14,7 +14,10 @@ const BROWSERS = ["chrome123", "firefox125", "safari17.5"];
 
 /** Not the chart, and of the languages only English: the others are loaded when they are chosen. */
 const SHARED =
-  /node_modules\/(?:preact|@preact|openapi-fetch)\/|\/web\/(?:(?:api|state|parts)\/(?!chart)|words\/(?!ru|fa|zh))/;
+  /node_modules\/(?:preact|@preact|openapi-fetch)\/|\/web\/(?:(?:api|state|parts)\/(?!chart|schema|edit-|selector-field)|words\/(?!ru|fa|zh))/;
+
+/** A language's words are two files, each below what a lazy file may have. */
+const FURTHER_WORDS = /\/web\/words\/(ru|fa|zh)\/(?:setting|telling)/;
 
 await build({
   configFile: false,
@@ -32,7 +35,16 @@ await build({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     // What screens share is one file, so that a first load is five requests; the chart stays apart.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "base", test: SHARED }] } } },
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: "base", test: SHARED },
+            { debugName: "more words", name: (id) => `${FURTHER_WORDS.exec(id)?.[1]}-more`, test: FURTHER_WORDS },
+          ],
+        },
+      },
+    },
   },
 });
 for (const name of readdirSync(OUT, { recursive: true })) {

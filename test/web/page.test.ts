@@ -160,6 +160,32 @@ describeWith(["chromium"], "the page", () => {
     await page.context().close();
   });
 
+  it("has the columns that a person chooses, with the latest checks and what 30 days were, and keeps them in the address", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, "/monitors", "Monitors");
+    const table = page.getByRole("table", { name: "Monitors" });
+    const row = table.getByRole("row").filter({ hasText: "Shop" });
+    await row.getByRole("img", { name: /\d+ of \d+ passed/ }).waitFor();
+    await page.getByText("Columns", { exact: true }).click();
+    await page.getByRole("checkbox", { name: "p95" }).check();
+    await page.getByRole("checkbox", { name: "Uptime 30 d" }).check();
+    await page.getByRole("checkbox", { name: "Kind" }).uncheck();
+    expect(await accessFaults(page)).toEqual([]);
+    await row.filter({ hasText: /\d %/ }).waitFor();
+    expect(await table.getByRole("columnheader", { name: "Kind" }).count()).toBe(0);
+    expect(await page.evaluate("new URLSearchParams(location.hash.split('?')[1]).get('columns')")).toBe(
+      "status,name,latency,p95,beats,uptime,since,checked",
+    );
+    await page.getByRole("heading", { level: 1, name: "Monitors" }).click();
+    await page.getByRole("checkbox", { name: "p95" }).waitFor({ state: "hidden" });
+    // As a link that somebody has sent, with a column that there is not.
+    await open(page, "/monitors?columns=uptime,%3Cimg%20src=x%3E", "Monitors");
+    await table.getByRole("columnheader", { name: "Uptime 30 d" }).waitFor();
+    expect(await table.getByRole("columnheader").count()).toBe(4);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it("adds a monitor from one field, changes it, pauses it and deletes it", async () => {
     const { page, faults } = await signedIn();
     await open(page, "/monitors/new", "Add monitor");
@@ -173,6 +199,15 @@ describeWith(["chromium"], "the page", () => {
     await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("Renamed");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Renamed" }).waitFor();
+    await page.getByRole("link", { name: "Clone" }).click();
+    const copied = page.getByRole("textbox", { name: "Name", exact: true });
+    await page.waitForFunction(
+      "[...document.querySelectorAll('input')].some(({ value }) => value === 'Renamed (copy)')",
+    );
+    expect(await copied.inputValue()).toBe("Renamed (copy)");
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Renamed (copy)" }).waitFor();
     await page.getByRole("button", { name: "Pause" }).click();
     await page.getByRole("button", { name: "Resume" }).waitFor();
     await page.getByRole("status").filter({ hasText: "paused" }).first().waitFor();

@@ -4,7 +4,7 @@
  */
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { RowSlots } from "./row-slots.ts";
 import { rowsAtOnce, rowsInView } from "./window.ts";
 
@@ -19,9 +19,11 @@ interface WindowedBodyProps<T> {
   readonly idOf: (item: T) => string;
   /** The same function each time, or all rows are drawn anew. */
   readonly cells: (item: T) => ComponentChildren;
+  /** Told which are in the document, when scrolling rests. */
+  readonly rest?: (items: readonly T[]) => void;
 }
 
-export function WindowedBody<T>({ items, rowPx, idOf, cells }: WindowedBodyProps<T>) {
+export function WindowedBody<T>({ items, rowPx, idOf, cells, rest }: WindowedBodyProps<T>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const slots = useMemo(() => new RowSlots(), []);
   const view = useSignal({ first: 0, end: rowsAtOnce(rowPx, innerHeight) });
@@ -55,6 +57,7 @@ export function WindowedBody<T>({ items, rowPx, idOf, cells }: WindowedBodyProps
   const ids = items.slice(first, end).map(idOf);
   const rows = slots.place(first, ids, rowsAtOnce(rowPx, innerHeight), focused, ordered.current !== rests.value);
   ordered.current = rests.value;
+  useEffect(() => rest?.(items.slice(first, end)), [items, rests.value, rest]);
   useLayoutEffect(() => {
     // A browser takes the focus from what is moved in the document.
     if (active?.isConnected && document.activeElement !== active) active.focus({ preventScroll: true });

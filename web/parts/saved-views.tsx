@@ -29,7 +29,10 @@ export function SavedViews() {
   const views = value?.views ?? [];
   const { path } = route.value;
   const query = route.value.query.toString();
-  const canKeep = value !== null && filterLine.value !== "" && !views.some((view) => view.query === query);
+  const canKeep =
+    value !== null &&
+    (filterLine.value !== "" || route.value.query.has("columns")) &&
+    !views.some((view) => view.query === query);
   const close = () => {
     open.value = null;
   };

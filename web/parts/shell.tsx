@@ -19,7 +19,7 @@ import { Failed, Skeleton } from "./states.tsx";
 
 export function Shell() {
   return (
-    <div class="shell">
+    <div class={route.value.path === "/wall" ? "shell on-wall" : "shell"}>
       <button type="button" class="skip" onClick={() => document.getElementById("main")?.focus()}>
         {t("shell.skip")}
       </button>

@@ -155,11 +155,15 @@ export function Settings({ view }: { view: View }) {
         <h2 id="settings">{t("monitor.settings")}</h2>
       </header>
       <dl class="facts">
-        {specs.map(({ name, label }) => (
+        {specs.map(({ name, label, type }) => (
           <div key={name}>
             <dt>{t(label)}</dt>
             <dd>
-              <code dir="auto">{textOf(record[name])}</code>
+              {type === "flag" ? (
+                t(record[name] === true ? "fact.yes" : "fact.no")
+              ) : (
+                <code dir="auto">{textOf(record[name])}</code>
+              )}
             </dd>
           </div>
         ))}

@@ -194,6 +194,11 @@ function Acts({
       <button type="button" class="button" aria-keyshortcuts="e" onClick={() => ask("edit")}>
         <Icon name="pencil" size={16} /> {t("act.edit")}
       </button>
+      {view.subscription === undefined && (
+        <a class="button" href={`#/monitors/new?from=${view.id}`}>
+          <Icon name="copy" size={16} /> {t("act.clone")}
+        </a>
+      )}
       <button type="button" class="button" onClick={() => ask("delete")}>
         <Icon name="trash-2" size={16} /> {t("act.delete")}
       </button>

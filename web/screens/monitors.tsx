@@ -1,22 +1,26 @@
 /** All monitors in one dense table: 10,000 rows, of which those in view are in the document. */
 import { useComputed } from "@preact/signals";
-import { useCallback } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { BulkBar } from "../parts/bulk.tsx";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useMedia } from "../parts/media.ts";
+import { MiniBeats } from "../parts/mini-beats.tsx";
 import { WindowedBody } from "../parts/rows.tsx";
 import { SavedViews } from "../parts/saved-views.tsx";
 import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusWord } from "../parts/status.tsx";
+import { type ColumnName, columnsOf, FIXED_COLUMNS, type Room, withColumn } from "../state/columns.ts";
 import { withValue } from "../state/filter.ts";
 import { type MonitorEntry, SORTS, type Sort, sorted } from "../state/monitors.ts";
+import { chosenColumns } from "../state/prefs.ts";
 import { filterLine, loadOverview, overviewError, revision, selected, serviceNow, shown } from "../state/project.ts";
+import { recentOf, uptimeOf, wantRecent } from "../state/recent.ts";
 import { replaceParameter, route } from "../state/route.ts";
 import { areAllChosen, choose, chooseAll, chosenIds } from "../state/selection.ts";
-import { canEdit } from "../state/session.ts";
+import { canEdit, project } from "../state/session.ts";
 import { ago, duration, milliseconds, utc } from "../words/times.ts";
-import { type Key, t } from "../words/words.ts";
+import { type Key, number, t } from "../words/words.ts";
 
 /** Height of a row, CSS px; web/look/screens.css has the same. */
 const ROW_PX = { wide: 37, phone: 65 } as const;
@@ -48,7 +52,7 @@ export function Monitors() {
 }
 
 interface Column {
-  readonly name: string;
+  readonly name: ColumnName | "check";
   readonly title: Key;
   /** What is told more when the pointer rests on it. */
   readonly more?: (entry: MonitorEntry) => string;
@@ -84,7 +88,7 @@ const COLUMNS: readonly Column[] = [
     name: "name",
     more: ({ name }) => name,
     title: "col.name",
-    width: "minmax(0, 1fr)",
+    width: "minmax(200px, 1fr)",
     sort: "name",
     cell: ({ id, name, tags }) => (
       <>
@@ -95,30 +99,51 @@ const COLUMNS: readonly Column[] = [
       </>
     ),
   },
-  { name: "kind", title: "col.kind", width: "116px", sort: "kind", cell: ({ kind }) => kind },
+  { name: "kind", title: "col.kind", width: "minmax(0, 116px)", sort: "kind", cell: ({ kind }) => kind },
   {
     name: "latency",
     title: "col.latency",
-    width: "96px",
+    width: "minmax(0, 96px)",
     sort: "latency",
     cell: ({ latencyMs }) => milliseconds(latencyMs),
   },
   {
+    name: "p95",
+    title: "col.p95",
+    width: "minmax(0, 84px)",
+    more: () => t("latency.p95"),
+    cell: ({ id }) => milliseconds(recentOf(id)?.p95Ms ?? null),
+  },
+  { name: "beats", title: "col.beats", width: "minmax(0, 184px)", cell: ({ id }) => <MiniBeats id={id} /> },
+  {
+    name: "uptime",
+    title: "col.uptime",
+    width: "minmax(0, 112px)",
+    cell: ({ id }) => {
+      const percent = uptimeOf(id);
+      return typeof percent === "number" ? `${number(percent, 2)} %` : "–";
+    },
+  },
+  {
     name: "since",
     title: "col.since",
-    width: "124px",
+    width: "minmax(0, 124px)",
     more: ({ sinceMs }) => (sinceMs === null ? "" : utc(sinceMs)),
     cell: ({ sinceMs }) => (sinceMs === null ? "–" : duration(serviceNow() - sinceMs)),
   },
   {
     name: "checked",
     title: "col.checked",
-    width: "120px",
+    width: "minmax(0, 120px)",
     sort: "checked",
     more: ({ checkedAtMs }) => (checkedAtMs === null ? "" : utc(checkedAtMs)),
     cell: ({ checkedAtMs }) => (checkedAtMs === null ? "–" : ago(checkedAtMs, serviceNow())),
   },
 ];
+/** With more columns, what does not fit its own is cut. */
+const MOST_ROOMY = 7;
+/** Between two readings of what is in view, ms. */
+const RECENT_MS = 15_000;
 /** In a row; the others are on the monitor's screen. */
 const MOST_TAGS = 2;
 
@@ -148,7 +173,6 @@ function orderOf(text: string | null): { readonly sort: Sort; readonly descendin
   return { sort: SORTS.find((sort) => sort === word) ?? "status", descending };
 }
 
-const WITH_CHECK = [CHECK, ...COLUMNS];
 const idOf = ({ id }: MonitorEntry) => id;
 
 /** Of one row, which is drawn again when something has changed in its entry. */
@@ -165,7 +189,13 @@ function Table() {
   const order = useComputed(() => orderOf(route.value.query.get("sort")));
   const rows = useComputed(() => sorted(selected.value, order.value.sort, order.value.descending));
   const isPhone = useMedia("(max-width: 700px)");
-  const columns = canEdit.value ? WITH_CHECK : COLUMNS;
+  const room = useRoom();
+  const names = columnsOf(route.value.query.get("columns") ?? chosenColumns.value, room);
+  const columns = useMemo(() => {
+    const shownColumns = COLUMNS.filter(({ name }) => name !== "check" && names.includes(name));
+    return canEdit.value ? [CHECK, ...shownColumns] : shownColumns;
+  }, [names.join(), canEdit.value]);
+  const rest = useRecent(isPhone ? [] : names);
   // Set when it is wanted: rows that are scrolled change often.
   const tellMore = ({ target }: PointerEvent) => {
     const cell = (target as Element).closest?.("td");
@@ -177,12 +207,13 @@ function Table() {
     <>
       <div class="bar">
         <FilterLine />
+        {!isPhone && <Chooser names={names} />}
       </div>
       <SavedViews />
       <StatusCounts />
       <BulkBar />
       <table
-        class="table windowed monitors"
+        class={names.length > MOST_ROOMY ? "table windowed monitors dense" : "table windowed monitors"}
         style={{ "--columns": columns.map(({ width }) => width).join(" ") }}
         aria-label={t("nav.monitors")}
         aria-rowcount={rows.value.length + 1}
@@ -195,10 +226,75 @@ function Table() {
             ))}
           </tr>
         </thead>
-        <WindowedBody items={rows.value} rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide} idOf={idOf} cells={cells} />
+        <WindowedBody
+          items={rows.value}
+          rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide}
+          idOf={idOf}
+          cells={cells}
+          rest={rest}
+        />
       </table>
       {rows.value.length === 0 && <p class="hint">{t("filter.none")}</p>}
     </>
+  );
+}
+
+/** @returns what asks for the columns that are not known of all monitors, of those that are in view */
+function useRecent(names: readonly ColumnName[]): (entries: readonly MonitorEntry[]) => void {
+  const inView = useRef<readonly MonitorEntry[]>([]);
+  const ask = useCallback(() => {
+    const [ids, id] = [inView.current.map(idOf), project.peek()?.id ?? ""];
+    if (names.includes("beats") || names.includes("p95")) void wantRecent("checks", id, ids, performance.now());
+    if (names.includes("uptime")) void wantRecent("uptime", id, ids, performance.now());
+  }, [names.join()]);
+  useEffect(() => {
+    ask();
+    const timer = setInterval(() => document.hidden || ask(), RECENT_MS);
+    return () => clearInterval(timer);
+  }, [ask]);
+  return useCallback(
+    (entries) => {
+      inView.current = entries;
+      ask();
+    },
+    [ask],
+  );
+}
+
+function useRoom(): Room {
+  const isWide = useMedia("(min-width: 1700px)");
+  const isNarrow = useMedia("(max-width: 1200px)");
+  return isWide ? "wide" : isNarrow ? "narrow" : "usual";
+}
+
+function Chooser({ names }: { names: readonly ColumnName[] }) {
+  const toggle = (name: ColumnName, isShown: boolean) => {
+    const text = withColumn(names, name, isShown);
+    chosenColumns.value = text;
+    replaceParameter("columns", text);
+  };
+  const close = (event: FocusEvent & { currentTarget: HTMLDetailsElement }) => {
+    if (!event.currentTarget.contains(event.relatedTarget as Node | null)) event.currentTarget.open = false;
+  };
+  return (
+    <details class="chooser" onFocusOut={close}>
+      <summary class="button">
+        <Icon name="list" size={16} /> {t("columns.title")}
+      </summary>
+      <fieldset class="chooser-panel" aria-label={t("columns.title")} tabIndex={-1}>
+        {COLUMNS.map(({ name, title }) => (
+          <label class="check" key={name}>
+            <input
+              type="checkbox"
+              checked={name !== "check" && names.includes(name)}
+              disabled={name !== "check" && FIXED_COLUMNS.has(name)}
+              onChange={(event) => name !== "check" && toggle(name, event.currentTarget.checked)}
+            />
+            {t(title)}
+          </label>
+        ))}
+      </fieldset>
+    </details>
   );
 }
 

@@ -4,14 +4,14 @@ import { useEffect } from "preact/hooks";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
-import { bodyOf, type FormValues, KIND_FIELDS, listOf } from "../parts/monitor-fields.ts";
+import { bodyOf, type FormValues, KIND_FIELDS, listOf, valuesOf } from "../parts/monitor-fields.ts";
 import { COMMON, KindFields } from "../parts/monitor-form.tsx";
 import { StatusWord } from "../parts/status.tsx";
 import { detect, detectLine, detectList, NEW_KINDS, type NewKind } from "../state/detect.ts";
 import { takeOver } from "../state/hand-over.ts";
 import { say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
-import { go } from "../state/route.ts";
+import { go, route } from "../state/route.ts";
 import { milliseconds } from "../words/times.ts";
 import { t } from "../words/words.ts";
 
@@ -48,9 +48,20 @@ function useDraft() {
     const values = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
     form.value = { ...form.value, kind: found.kind, name: found.name, values };
   };
+  const isCopy = useSignal(false);
   useEffect(() => {
-    const text = takeOver();
+    const [text, from] = [takeOver(), route.peek().query.get("from")];
     if (text !== "") read(text);
+    else if (from !== null)
+      copyOf(from).then(
+        (copied) => {
+          form.value = copied;
+          isCopy.value = true;
+        },
+        (reason: unknown) => {
+          error.value = messageOf(reason);
+        },
+      );
   }, []);
   const run = async (what: "try" | "save", act: () => Promise<void>) => {
     if (busy.value !== null) return;
@@ -63,11 +74,28 @@ function useDraft() {
     }
     busy.value = null;
   };
-  return { pasted, form, error, busy, tried, list, read, run };
+  return { pasted, form, error, busy, tried, list, isCopy, read, run };
+}
+
+/** What the API gives in place of a secret. */
+const HIDDEN = "***";
+
+/** Another monitor's settings, but for its secrets, which the API tells nobody. */
+async function copyOf(id: string): Promise<Form> {
+  const view = await data(client.GET("/servers/{id}", { params: { path: { id } } }));
+  const specs = [...KIND_FIELDS[view.type], ...(view.type === "push" ? [] : COMMON)];
+  const record = view as unknown as Readonly<Record<string, unknown>>;
+  const values = Object.entries(valuesOf(specs, record)).filter(([, text]) => text !== "" && !text.includes(HIDDEN));
+  return {
+    kind: view.type,
+    name: t("new.copyOf", { name: view.name }),
+    values: Object.fromEntries(values),
+    tags: view.tags.join(", "),
+  };
 }
 
 export function NewMonitor() {
-  const { pasted, form, error, busy, tried, list, read, run } = useDraft();
+  const { pasted, form, error, busy, tried, list, isCopy, read, run } = useDraft();
   const { kind } = form.value;
   const isTunnel = kind === "vpn";
   return (
@@ -80,7 +108,7 @@ export function NewMonitor() {
           void run("save", () => (list === null ? save(form.value) : saveList(list, form.value.tags)));
         }}
       >
-        <PasteField value={pasted.value} onValue={read} />
+        {isCopy.value ? <p class="hint">{t("new.secretsLeft")}</p> : <PasteField value={pasted.value} onValue={read} />}
         {list === null ? <Details form={form.value} change={(next) => (form.value = next)} /> : <Listed lines={list} />}
         <TextField
           label={`${t("field.tags")} ${t("field.optional")}`}

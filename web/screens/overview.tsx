@@ -25,6 +25,7 @@ import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
 import { milliseconds } from "../words/times.ts";
 import { t } from "../words/words.ts";
+import { LastHour } from "./last-hour.tsx";
 
 /** Of the slowest. */
 const MOST_SLOW = 5;
@@ -90,6 +91,7 @@ function AtAGlance() {
           <SavedViews />
           <StatusCounts />
           {groups.value.length === 0 ? <p class="hint">{t("filter.none")}</p> : <Grid groups={groups.value} />}
+          <LastHour />
         </div>
         <aside class="overview-side">
           <OpenIncidents />

@@ -6,6 +6,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { StatusMark, StatusWord } from "../parts/status.tsx";
 import { revision, shown } from "../state/project.ts";
+import { canEdit } from "../state/session.ts";
 import { milliseconds } from "../words/times.ts";
 import { t } from "../words/words.ts";
 
@@ -34,6 +35,11 @@ export function Tunnels() {
           servers.length === 0 ? (
             <Empty icon="waypoints" title={t("tunnels.empty")}>
               <p>{t("tunnels.emptyText")}</p>
+              {canEdit.value && (
+                <a class="button primary" href="#/monitors/new">
+                  <Icon name="plus" size={16} /> {t("monitors.add")}
+                </a>
+              )}
             </Empty>
           ) : (
             <>

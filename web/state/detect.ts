@@ -31,6 +31,8 @@ export const MOST_LINES = 200;
 const SHARE_LINK = /^(vless|vmess|trojan|ss|hysteria2|hy2|tuic|vpn):\/\//i;
 const PROTOCOL_OF_SCHEME: Readonly<Record<string, string>> = { ss: "shadowsocks", hy2: "hysteria2" };
 const HOST = /^(?:[\p{L}\p{N}_](?:[\p{L}\p{N}_-]*[\p{L}\p{N}])?\.)*[\p{L}\p{N}](?:[\p{L}\p{N}-]*[\p{L}\p{N}])?\.?$/u;
+/** What providers call the addresses of their lists, with the secret that each customer's has. */
+const SUBSCRIPTION = /\/(?:subs?|subscribe|subscription|link)(?:\/[\w-]{6,}|\?\w+=)/i;
 const IPV4 = /^\d{1,3}(?:\.\d{1,3}){3}$/;
 /** What only AmneziaWG's files have. */
 const AMNEZIA_KEYS = ["jc", "jmin", "jmax", "s1", "s2", "h1", "i1"];
@@ -54,7 +56,9 @@ export function detect(text: string): Detected | null {
       name: hostAfter(trimmed, /^remote\s+(\S+)/im),
       fields: { protocol: "openvpn", config: trimmed },
     };
-  return /\s/.test(trimmed) ? null : detectLine(trimmed);
+  if (/\s/.test(trimmed)) return null;
+  const line = detectLine(trimmed);
+  return line?.kind === "http" && SUBSCRIPTION.test(trimmed) ? { ...line, kind: "subscription" } : line;
 }
 
 /** @returns the lines of a list, when the text is one of at least two */

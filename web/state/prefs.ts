@@ -41,6 +41,8 @@ export const theme = kept<Theme>("theme", "system", oneOf(THEMES));
 export const language = kept<Language>("language", ofBrowser(), oneOf(LANGUAGES));
 export const chosenProject = kept<string>("project", "", (text): text is string => true);
 export const shortcuts = kept<"on" | "off">("shortcuts", "on", oneOf(["on", "off"]));
+/** Of the table of monitors: names between commas; "": as usual. */
+export const chosenColumns = kept<string>("columns", "", (text): text is string => true);
 export const grouping = kept<"tag" | "kind" | "subscription" | "none">(
   "group",
   "tag",

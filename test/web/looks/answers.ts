@@ -122,12 +122,26 @@ const service = {
   ],
 };
 
+const recent = {
+  servers: Object.fromEntries(
+    NUMBERS.map((n) => {
+      const places = Array.from({ length: n % 5 === 0 ? 17 : 100 }, (_, place) => place);
+      const letters = places.map((place) => ((place * n) % 37 === 3 ? "d" : (place * n) % 29 === 4 ? "g" : "h"));
+      return [
+        `srv_${n + 1}`,
+        { status: letters.join(""), latency_ms: places.map((place) => 20 + place), tested_s: [] },
+      ];
+    }),
+  ),
+};
+
 /** By the path below /api/v1. */
 export const ANSWERS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["/session", session],
   ["/overview", overview],
   ["/incidents", incidents],
   ["/maintenances", maintenances],
+  ["/results/recent", recent],
   ["/views", { views: [], total: 0 }],
   ["/keys", keys],
   ["/service", service],

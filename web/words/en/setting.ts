@@ -200,6 +200,7 @@ export const setting = {
   "workspace.openAct": "Open",
   "workspace.openOf": "Open {name}",
   "locations.empty": "No locations",
+  "locations.room": "{running} of {room} checks run",
   "locations.emptyText": "Checks run in this process. Checkers in other places appear here.",
   "locations.checkers": { one: "{n} checker", other: "{n} checkers" },
   "wall.leave": "Back to the overview",

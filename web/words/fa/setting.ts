@@ -204,6 +204,7 @@ export const setting: WordsOf<typeof english> = {
   "workspace.openAct": "باز کردن",
   "workspace.openOf": "باز کردن {name}",
   "locations.empty": "نقطهٔ بررسی نیست",
+  "locations.room": "{running} از {room} بررسی در جریان",
   "locations.emptyText": "بررسی‌ها در همین فرایند انجام می‌شوند. بررسی‌کننده‌های جاهای دیگر اینجا می‌آیند.",
   "locations.checkers": { one: "{n} بررسی‌کننده", other: "{n} بررسی‌کننده" },
   "wall.leave": "بازگشت به نمای کلی",

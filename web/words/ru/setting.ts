@@ -222,6 +222,7 @@ export const setting: WordsOf<typeof english> = {
   "workspace.openAct": "Открыть",
   "workspace.openOf": "Открыть {name}",
   "locations.empty": "Точек проверки нет",
+  "locations.room": "Идёт проверок: {running} из {room}",
   "locations.emptyText": "Проверки идут в этом процессе. Проверяющие из других мест появятся здесь.",
   "locations.checkers": { one: "{n} проверяющий", few: "{n} проверяющих", many: "{n} проверяющих" },
   "wall.leave": "Вернуться к обзору",

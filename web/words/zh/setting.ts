@@ -203,6 +203,7 @@ export const setting: WordsOf<typeof english> = {
   "workspace.openAct": "打开",
   "workspace.openOf": "打开 {name}",
   "locations.empty": "没有检测点",
+  "locations.room": "正在运行 {running} / {room} 次检测",
   "locations.emptyText": "检测在本进程中运行。其他地点的检测程序会显示在这里。",
   "locations.checkers": "{n} 个检测程序",
   "wall.leave": "返回总览",
