@@ -17,6 +17,7 @@ import { runPeers } from "./peers/peers.ts";
 import { type ReadsBenchOptions, runReads } from "./reads/reads.ts";
 import { type MoveBenchOptions, runMove } from "./roles/move.ts";
 import { type RolesBenchOptions, runRoles } from "./roles/roles.ts";
+import { runStatusPage, type StatusPageBenchOptions } from "./status-page/status-page.ts";
 import { runStorm, type StormBenchOptions } from "./storm/storm.ts";
 import type { TunnelBenchOptions } from "./tunnels/frame.ts";
 import { runTunnels, TUNNEL_BENCHES } from "./tunnels/index.ts";
@@ -173,6 +174,15 @@ program
       { profile, ...words }: Omit<ReadsBenchOptions, "only" | "profileDir"> & { profile?: string },
     ) => runReads({ ...words, only, profileDir: profile ?? null }).then(() => undefined),
   );
+
+program
+  .command("status-page")
+  .description("a status page of many monitors by selector, read in closed and in open loop while they are checked")
+  .option("--monitors <n>", "http monitors", Number, 10_000)
+  .option("--checks <n>", "of all of them, a second; 0: as good as none", Number, 5_000)
+  .option("--seconds <s>", "length of each measurement", Number, 15)
+  .option("--warm-up <s>", "before them", Number, 20)
+  .action((options: StatusPageBenchOptions) => runStatusPage(options));
 
 program
   .command("storm")

@@ -1,4 +1,4 @@
-/** Webhooks when things go wrong: the service killed at random, hundreds of receivers that hang. */
+/** Webhooks and channels when things go wrong: the service killed at random, hundreds of receivers that hang. */
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -9,6 +9,7 @@ import { openCheckedSealing } from "../../store/sealing/sealing.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { newWebhookSecret } from "../../store/webhook-secret.ts";
+import { freePort } from "../../testkit/free-port.ts";
 import { createMonitor, type Product, startProduct } from "../product.ts";
 import { cleanUp, eventually } from "../service.ts";
 import { startWebsite } from "../targets.ts";
@@ -131,11 +132,38 @@ it(`${HANGING} hanging receivers delay no check and no other receiver`, { timeou
   const hooks: number[] = [];
   for (let index = 0; index < HANGING; index += 1) hooks.push(await hook(`http://127.0.0.1:${blackPort}/${index}`));
   const good = await hook(receiver.url);
+  const phone = await openReceiver((_received, response) => void response.end('{"id":"x"}'));
+  const channel = async (name: string, server: string): Promise<number> => {
+    const settings = { server, topic: "sonde", priority: 3, priority_down: 5 };
+    const input = { projectId: 1, kind: "ntfy", name, settings, secretNames: [], sealed: null, active: true };
+    const made = await plane.channels.create({ ...input, nowMs: Date.now() }, HANGING + 1);
+    return typeof made === "object" ? made.id : 0;
+  };
+  const silent: number[] = [];
+  for (let index = 0; index < HANGING; index += 1)
+    silent.push(await channel(`Hangs ${index}`, `http://127.0.0.1:${blackPort}`));
+  const last = await channel("Phone", new URL(phone.url).origin);
   for (const id of [...hooks, ...hooks, ...hooks]) await plane.webhooks.test(id, Date.now());
   const begun = site.requests();
+  // All channels are told of it, and all but one say nothing.
+  await createMonitor(product.api, {
+    type: "port",
+    name: "Gone",
+    host: "127.0.0.1",
+    port: await freePort(),
+    interval: 1,
+  });
   const burdened = await countLate(product, site.requests, SITES * RESULTS);
   for (let count = 0; count < 20; count += 1) await plane.webhooks.test(good, Date.now());
   await receiver.waitFor(20);
+  await phone.waitFor(1);
+  expect(phone.received[0]?.body).toContain("Gone is down");
+  // It waited for none of the others: each of them has its message, and no attempt of it has ended in the time that one takes.
+  const told = await Promise.all(silent.map((id) => plane.alerts.ofChannel(id, 3)));
+  expect(told.filter((messages) => messages.length > 0)).toHaveLength(HANGING);
+  const first = await eventually(async () => (await plane.alerts.ofChannel(last, 3))[0]?.attempts[0], WITHIN_MS);
+  const ended = told.flat().flatMap(({ attempts }) => attempts.map(({ atMs, durationMs }) => atMs + durationMs));
+  for (const endedAtMs of ended) expect(first.atMs).toBeLessThan(endedAtMs);
   expect(site.requests() - begun).toBeGreaterThanOrEqual(SITES * RESULTS);
   // As many are late or skipped as without them, but for what a shared machine does.
   const tolerated = (SITES * RESULTS) / 10;
@@ -145,7 +173,7 @@ it(`${HANGING} hanging receivers delay no check and no other receiver`, { timeou
   expect(hanging.flat().some(({ state }) => state === "delivered")).toBe(false);
   await plane.close();
   expect(await product.stop()).toBe(0);
-  await Promise.all([site.close(), receiver.close(), new Promise((resolve) => black.close(resolve))]);
+  await Promise.all([site.close(), receiver.close(), phone.close(), new Promise((resolve) => black.close(resolve))]);
   expect(ids).toHaveLength(SITES);
 });
 
