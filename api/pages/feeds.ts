@@ -1,7 +1,7 @@
 /** What happened on a page as Atom, RSS and JSON: incidents and announcements, the newest first. */
 import { Feed } from "feed";
 import { formatIso } from "../../model/time.ts";
-import { plain } from "./html.ts";
+import { escaped, plain } from "./html.ts";
 import type { StatusView } from "./view.ts";
 import { duration, words } from "./words.ts";
 
@@ -36,6 +36,8 @@ export function feedOf(
     language: view.settings.language,
     updated: new Date(entries.reduce((latest, one) => Math.max(latest, one.changedAtMs), 0) || view.atMs),
     generator: "Sonde",
+    // Atom has an author (RFC 4287 section 4.1.1), RSS a description.
+    ...(form === "feed.rss" ? { description: view.title } : { author: { name: view.title } }),
     feedLinks: {
       atom: `${files}feed.atom${query}`,
       rss: `${files}feed.rss${query}`,
@@ -46,7 +48,8 @@ export function feedOf(
     feed.addItem({
       id: `${address}#${name}`,
       guid: `${address}#${name}`,
-      title,
+      // The library says of an Atom title that it is HTML (RFC 4287 section 3.1.1.2), so a text in it is written as HTML.
+      title: form === "feed.atom" ? escaped(title) : title,
       link,
       content,
       date: new Date(changedAtMs),

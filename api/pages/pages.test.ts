@@ -214,6 +214,10 @@ describe("texts from outside", () => {
     for (const form of ["feed.atom", "feed.rss"] as const) {
       expect(unbalanced(feedOf(view, form, "https://a/status/acme", "https://a/status/acme/", "?t=1&b"))).toEqual([]);
     }
+    const atom = feedOf(view, "feed.atom", "https://a", "https://a/", "");
+    expect(atom).toContain("<author>");
+    for (const [, title] of atom.matchAll(/<title type="html"><!\[CDATA\[([\s\S]*?)\]\]>/g))
+      expect(title).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|#39);)/);
     const json = JSON.parse(feedOf(view, "feed.json", "https://a", "https://a/", ""));
     expect(json.items).toHaveLength(2);
     const badge = badgeImage(badgeText("status", { ...memberLine, title: text }, null, text), "flat");

@@ -213,7 +213,7 @@ const teams: Service = {
     // What reads Markdown would show a name as it is not.
     const isPlain = card.body.every(({ type }) => type === "RichTextBlock");
     if (body.type !== "message" || !isCard || !isPlain) return { status: 400, text: "Bad payload received" };
-    if (Buffer.byteLength(received.body) > 28 * 1_024) return { status: 413, text: "Request Entity Too Large" };
+    if (Buffer.byteLength(received.body) > 21_000) return { status: 413, text: "Request Entity Too Large" };
     return { status: 202, text: "" };
   },
   reference: null,

@@ -6,8 +6,11 @@ import { defineChannel } from "./define.ts";
 import { address, secret } from "./fields.ts";
 import { headline, plainLines } from "./tidy.ts";
 
-/** https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/connectors-using: 28 KB of a whole message. */
-const MOST_BYTES = 28_000;
+/**
+ * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook: about 28 KB of a whole message. Others
+ * found that messages beyond 21 KB are refused (https://www.rubydoc.info/gems/msteams_hermes/MsTeamsHermes/Message).
+ */
+const MOST_BYTES = 20_000;
 
 const COLORS: Readonly<Record<MessageSeverity, string>> = {
   critical: "attention",
