@@ -5,11 +5,11 @@ import { LongestFirst } from "./testkit/longest-first.ts";
 const STARVED = ["test/faults/freeze.test.ts"];
 /** Judge what a cut-off machine says of healthy targets, and wait most of their time: beside them only what gives way to them. */
 const CUT_OFF = ["test/faults/{cut-network,roles-*}.test.ts"];
-/** Wait for schedules, time-outs and processes that come and go for half of their time or more, as measured one at a time. */
+/** Wait for schedules, time-outs and processes that come and go for a third of their time or more. */
 const PATIENT = [
-  "test/contract/stores.test.ts",
-  "test/e2e/{bulk,locations,subscriptions-embedded,systemd-units,uptime-*,webhooks}.test.ts",
-  "test/faults/sink-crash.test.ts",
+  "test/{contract/stores,fuzz/fuzz,pool}.test.ts",
+  "test/e2e/{bulk,locations,subscriptions-embedded,systemd-units,terminal,tunnels,uptime-*,webhooks}.test.ts",
+  "test/faults/{disk-full,sink-crash,stores,webhooks}.test.ts",
 ];
 /** Put modules of their own in the place of ours, or failed beside many others (the embedded ClickHouse runs at a low priority): they share nothing. */
 const ALONE = [
