@@ -26,7 +26,7 @@ export const betterstack: Importer = {
   *convert(files, options) {
     const draft = new Draft("betterstack", options);
     const things = files.flatMap(thingsIn);
-    const ofType = (type: string) => things.filter((one) => memberOf(one, "type") === type);
+    const ofType = (type: string) => things.filter((one) => typeOf(one) === type);
     const groups = new Map(
       ofType("monitor_group").map((one) => [textIn(memberOf(one, "id")) ?? "", attributesOf(one)]),
     );
@@ -38,6 +38,7 @@ export const betterstack: Importer = {
         `policy ${quoted(memberOf(attributesOf(one), "name"))}`,
         "whom its steps tell stands in no answer: make channels and a rule with an escalation",
       );
+    sayBesides(things, draft);
     return yield* draft.finish();
   },
 };
@@ -48,6 +49,32 @@ function thingsIn(file: ImportFile): readonly Fields[] {
   const list = isFields(data) ? [data] : data;
   if (!Array.isArray(list)) throw new ImportError(`${file.name}: it has no list "data", as the API's answer has`);
   return list.filter(isFields);
+}
+
+const READ_TYPES: readonly string[] = ["monitor", "monitor_group", "heartbeat", "policy"];
+
+/** Some answers leave the type out; what a monitor has nothing else has. */
+function typeOf(thing: Fields): string {
+  const type = textIn(memberOf(thing, "type"));
+  return type ?? (memberOf(attributesOf(thing), "monitor_type") === undefined ? "" : "monitor");
+}
+
+function sayBesides(things: readonly Fields[], draft: Draft): void {
+  const others = new Set(things.map(typeOf).filter((type) => !READ_TYPES.includes(type)));
+  for (const type of [...others].slice(0, 20))
+    draft.notes.add("lost", `things of type ${quoted(type)}`, "are left out");
+  if (things.some(tellsSomebody))
+    draft.notes.add(
+      "lost",
+      "monitors",
+      "whom they told by call, SMS, mail or push stands in no answer: make channels and rules",
+    );
+}
+
+function tellsSomebody(thing: Fields): boolean {
+  const row = attributesOf(thing);
+  const isPolicy = textIn(memberOf(row, "policy_id")) !== undefined;
+  return isPolicy || ["call", "sms", "email", "push"].some((way) => booleanIn(memberOf(row, way)) === true);
 }
 
 function attributesOf(thing: Fields): Fields {
@@ -163,6 +190,8 @@ function readWebsite(monitor: MonitorDraft, row: Fields): void {
     monitor.set("basic_auth_username", user).set("basic_auth_password", textIn(memberOf(row, "auth_password")));
   if (booleanIn(memberOf(row, "verify_ssl")) === false) monitor.set("verify_certificate", false);
   if (booleanIn(memberOf(row, "follow_redirects")) === false) monitor.set("max_redirects", 0);
+  if (textIn(memberOf(row, "proxy_host")) !== undefined)
+    monitor.lost("its proxy: the website is asked directly here, where it may not be reached");
   if (booleanIn(memberOf(row, "remember_cookies")) === true)
     monitor.lostBeside("cookies that it keeps between redirects");
   const family = textIn(memberOf(row, "ip_version"));

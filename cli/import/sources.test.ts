@@ -165,6 +165,24 @@ test("xray-checker: env file, compose file and links", () => {
   expect(() => convert("xray-checker", { ".env": "A=1" })).toThrow(".env: no SUBSCRIPTION_URL is set");
 });
 
+test("xray-checker: words of its command line, a service known by its name, and names of subscriptions", () => {
+  const command =
+    "--subscription-url=https://a.test-site.org/sub#My%20VPN --subscription-url https://b.test-site.org/sub --subscription-header=X:1";
+  const { document, notes } = convert("xray-checker", {
+    "compose.yml": `services: { other: { image: nginx }, checker: { build: ., command: ${JSON.stringify(command)} } }`,
+  });
+  expect(Object.values(document.subscriptions ?? {})).toMatchObject([
+    { url: "https://a.test-site.org/sub", name: "My VPN" },
+    { url: "https://b.test-site.org/sub" },
+  ]);
+  expect(notes).toContainEqual(expect.objectContaining({ level: "lost", path: "SUBSCRIPTION_HEADER" }));
+  const named = convert("xray-checker", {
+    "docker-compose.yml": "services: { xray-checker: { build: ., env_file: [.env] } }",
+    ".env": "SUBSCRIPTION_URL=https://c.test-site.org/sub\n",
+  });
+  expect(Object.values(named.document.subscriptions ?? {})).toMatchObject([{ url: "https://c.test-site.org/sub" }]);
+});
+
 test("uptimerobot: the API's answer and the page's table", () => {
   const data = [
     {
@@ -212,6 +230,99 @@ test("uptimerobot: the API's answer and the page's table", () => {
   expect(convert("uptimerobot", { "m.csv": table }).document.monitors).toMatchObject({
     "uptimerobot-7": { type: "port", name: 'A "b"; c', host: "db.test-site.org", port: 5_432 },
   });
+});
+
+test("uptimerobot: the answer of API v2, and what v3 says of monitors without a login", () => {
+  const monitors = [
+    {
+      id: 11,
+      friendly_name: "Site",
+      url: "http://www.test-site.org",
+      type: 1,
+      interval: 900,
+      status: 0,
+      http_method: 1,
+    },
+    {
+      id: 12,
+      friendly_name: "Mail",
+      url: "mail.test-site.org",
+      type: 4,
+      sub_type: 4,
+      port: "",
+      interval: 60,
+      status: 2,
+    },
+    { id: 13, friendly_name: "Own", url: "own.test-site.org", type: 4, sub_type: 99, port: 8_000, status: 2 },
+    {
+      id: 14,
+      friendly_name: "Word",
+      url: "https://www.test-site.org/",
+      type: 2,
+      keyword_type: 1,
+      keyword_value: "error",
+      http_username: "ada",
+      http_password: "s3cret",
+      custom_http_statuses: "404:1_302:0",
+      mwindows: [{ id: 1 }],
+    },
+  ];
+  const pagination = { offset: 0, limit: 50, total: 5 };
+  const { document, notes } = convert("uptimerobot", {
+    "m.json": JSON.stringify({ stat: "ok", pagination, monitors }),
+  });
+  expect(document.monitors).toMatchObject({
+    "uptimerobot-11": { type: "http", active: false, interval: 900, method: "HEAD" },
+    "uptimerobot-12": { type: "port", host: "mail.test-site.org", port: 25 },
+    "uptimerobot-13": { type: "port", port: 8_000 },
+    "uptimerobot-14": {
+      type: "keyword",
+      invert_keyword: true,
+      basic_auth_username: "ada",
+      accepted_statuscodes: ["200-301", "303-399", "404"],
+    },
+  });
+  expect(notes.map(({ path }) => path)).toEqual(expect.arrayContaining(["pages", "maintenance windows"]));
+  const data = [
+    {
+      id: 1,
+      type: "HTTP",
+      friendlyName: "A",
+      url: "https://www.test-site.org/",
+      authType: "HTTP_BASIC",
+      postValueData: {},
+      postValueType: "KEY_VALUE",
+      successHttpResponseCodes: ["2xx,3xx"],
+    },
+  ];
+  const v3 = convert("uptimerobot", {
+    "m.json": JSON.stringify({ data, nextLink: "https://api.test-site.org/?cursor=1" }),
+  });
+  expect(v3.document.monitors?.["uptimerobot-1"]).toMatchObject({ accepted_statuscodes: ["200-299", "300-399"] });
+  expect(v3.document.monitors?.["uptimerobot-1"]).not.toHaveProperty("active", false);
+  expect(v3.document.monitors?.["uptimerobot-1"]).not.toHaveProperty("headers");
+  expect(v3.notes).toContainEqual(expect.objectContaining({ level: "lost", path: "pages" }));
+});
+
+test("better stack: what has no type, what is left out, and whom monitors told", () => {
+  const attributes = {
+    monitor_type: "status",
+    url: "https://www.test-site.org/",
+    proxy_host: "p.test-site.org",
+    email: true,
+  };
+  const { document, notes } = convert("betterstack", {
+    "a.json": JSON.stringify({
+      data: [
+        { id: "1", attributes },
+        { id: "2", type: "status_page", attributes: {} },
+      ],
+    }),
+  });
+  expect(document.monitors).toMatchObject({ "betterstack-1": { type: "http", active: false } });
+  expect(notes.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(["monitor 1 (https://www.test-site.org/)", "things of type status_page", "monitors"]),
+  );
 });
 
 test("better stack: monitors, groups, heartbeats and nights", () => {

@@ -1,9 +1,10 @@
-/** UptimeRobot: the answer of its API v3 (GET /monitors), or the table that its page exports. */
+/** UptimeRobot: the answer of its API v3 (GET /monitors) or v2 (POST /getMonitors), or the table that its page exports. */
 import { readCsv } from "./csv.ts";
 import { Draft } from "./draft.ts";
 import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import type { MonitorDraft } from "./monitor-draft.ts";
 import { readCodes } from "./status-codes.ts";
+import { fromV2, isOfV2 } from "./uptimerobot-v2.ts";
 import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
 import { headersOf, setRequest } from "./web-request.ts";
 import { readJson } from "./yaml.ts";
@@ -18,10 +19,13 @@ const DOMAIN_DAYS = 30;
 export const uptimerobot: Importer = {
   source: "uptimerobot",
   title: "UptimeRobot",
-  reads: "the JSON of GET /v3/monitors (several pages are several files), or the CSV of its page",
+  reads:
+    "the JSON of GET /v3/monitors or POST /v2/getMonitors (several pages are several files), or the CSV of its page",
   *convert(files, options) {
     const draft = new Draft("uptimerobot", options);
-    const rows = files.flatMap(rowsIn);
+    const pages = files.map(pageIn);
+    const rows = pages.flatMap((page) => page.rows);
+    sayMissing(pages, rows.length, draft);
     yield* eachInSteps(rows, (row, index) => readMonitor(row, index, draft));
     if (rows.some((row) => listIn(memberOf(row, "assignedAlertContacts")).length > 0))
       draft.notes.add(
@@ -29,20 +33,46 @@ export const uptimerobot: Importer = {
         "alert contacts",
         "whom monitors told: the answer has only numbers of contacts; make channels and rules",
       );
+    if (rows.some((row) => WINDOWS.some((name) => listIn(memberOf(row, name)).length > 0)))
+      draft.notes.add("lost", "maintenance windows", "the answer has only their numbers: make a maintenance of each");
     return yield* draft.finish();
   },
 };
 
-function rowsIn(file: ImportFile): readonly Fields[] {
+const WINDOWS = ["maintenanceWindows", "maintenanceWindowsIds", "maintenanceWindowIds"] as const;
+
+interface Page {
+  readonly rows: readonly Fields[];
+  /** Of all pages; 0: it does not say. */
+  readonly total: number;
+  readonly hasNext: boolean;
+}
+
+function pageIn(file: ImportFile): Page {
   const start = file.text.trimStart().charAt(0);
-  if (start !== "{" && start !== "[") return rowsOfTable(file);
-  const answer = readJson(file);
-  const list = Array.isArray(answer)
-    ? answer
-    : (memberOf(fieldsIn(answer), "data") ?? memberOf(fieldsIn(answer), "monitors"));
+  if (start !== "{" && start !== "[") return { rows: rowsOfTable(file), total: 0, hasNext: false };
+  const read = readJson(file);
+  const answer = fieldsIn(read);
+  const list = Array.isArray(read) ? read : (memberOf(answer, "data") ?? memberOf(answer, "monitors"));
   if (!Array.isArray(list))
-    throw new ImportError(`${file.name}: it has no list "data" of monitors, as the API's answer has`);
-  return list.filter(isFields);
+    throw new ImportError(`${file.name}: it has no list "data" or "monitors", as the answers of the API have`);
+  const rows = list.filter(isFields).map((row) => (isOfV2(row) ? fromV2(row) : row));
+  const total = numberIn(memberOf(fieldsIn(memberOf(answer, "pagination")), "total")) ?? 0;
+  return { rows, total, hasNext: textIn(memberOf(answer, "nextLink")) !== undefined };
+}
+
+/** An answer has 50 monitors or so, and those of the next one must not be missed. */
+function sayMissing(pages: readonly Page[], count: number, draft: Draft): void {
+  const total = Math.max(0, ...pages.map((page) => page.total));
+  const isCut = pages.length > 0 && pages.every(({ hasNext }) => hasNext);
+  if (total > count)
+    draft.notes.add(
+      "lost",
+      "pages",
+      `of ${total} monitors ${count} are here: ask for the other pages, and name them, too`,
+    );
+  else if (isCut)
+    draft.notes.add("lost", "pages", "the last answer has a nextLink: ask for the next page, and name it, too");
 }
 
 /** Columns in the names of the API. */
@@ -130,7 +160,11 @@ function readWebsite(monitor: MonitorDraft, row: Fields): void {
     body: isFields(body) ? bodyText(body, isKeyValue) : textIn(body),
     bodyType: isKeyValue ? "application/x-www-form-urlencoded" : undefined,
   });
-  readCodes(monitor, listIn(memberOf(row, "successHttpResponseCodes")).map(rangeOf));
+  const codes = listIn(memberOf(row, "successHttpResponseCodes")).flatMap((one) => (textIn(one) ?? "").split(","));
+  readCodes(
+    monitor,
+    codes.map((code) => rangeOf(code.trim())),
+  );
   readLogin(monitor, row);
   if (booleanIn(memberOf(row, "followRedirections")) === false) monitor.set("max_redirects", 0);
   if (booleanIn(memberOf(row, "checkSSLErrors")) === false) monitor.set("verify_certificate", false);
@@ -150,6 +184,7 @@ function webAddress(row: Fields): string | undefined {
 }
 
 function bodyText(body: Fields, isKeyValue: boolean): string {
+  if (Object.keys(body).length === 0) return "";
   if (!isKeyValue) return JSON.stringify(body);
   const pairs = new URLSearchParams();
   for (const [name, value] of Object.entries(body)) pairs.append(name, textIn(value) ?? "");
@@ -157,14 +192,16 @@ function bodyText(body: Fields, isKeyValue: boolean): string {
 }
 
 /** `2xx` is all of a hundred. */
-function rangeOf(code: unknown): unknown {
-  const [, hundred] = /^([1-5])xx$/i.exec(textIn(code) ?? "") ?? [];
+function rangeOf(code: string): string {
+  const [, hundred] = /^([1-5])xx$/i.exec(code) ?? [];
   return hundred === undefined ? code : `${hundred}00-${hundred}99`;
 }
 
 function readLogin(monitor: MonitorDraft, row: Fields): void {
   const way = (textIn(memberOf(row, "authType")) ?? "NONE").toUpperCase();
   const [user, password] = [textIn(memberOf(row, "httpUsername")), textIn(memberOf(row, "httpPassword"))];
+  // Its API says HTTP_BASIC of monitors that were made without a login, too.
+  if (way === "HTTP_BASIC" && user === undefined && password === undefined) return;
   if (way === "HTTP_BASIC" && user !== undefined)
     monitor.set("basic_auth_username", user).set("basic_auth_password", password);
   else if (way === "BEARER" && password !== undefined) monitor.set("bearer_token", password);

@@ -1,9 +1,20 @@
-/** xray-checker: it is set by variables, in an env file, a compose file, or both. */
+/** xray-checker: it is set by variables or by words of its command line, in an env file, a compose file, or both. */
 import { Draft } from "./draft.ts";
 import { durationIn } from "./durations.ts";
 import { ImportError, type Importer, type ImportFile } from "./importer.ts";
 import { keyOf } from "./keys.ts";
-import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
+import {
+  booleanIn,
+  cutTo,
+  type Fields,
+  fieldsIn,
+  isFields,
+  listIn,
+  memberOf,
+  numberIn,
+  quoted,
+  textIn,
+} from "./values.ts";
 import { readYaml } from "./yaml.ts";
 
 /** Its own standards, seconds. */
@@ -12,6 +23,8 @@ const TIMEOUT_S = 30;
 /** Of a subscription's syncs here, seconds. */
 const SYNC_S = { least: 60, most: 86_400 } as const;
 const TIMEOUT = { least: 10, most: 120 } as const;
+/** Of a subscription, code points. */
+const LONGEST_NAME = 255;
 const LINK = /^(?:vless|vmess|trojan|ss|hysteria2|hy2|tuic):\/\//i;
 const BASE64 = /^[A-Za-z0-9+/_=-]+$/;
 /** Lines of an env file, and of a list of links. */
@@ -21,6 +34,14 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   SIMULATE_LATENCY: "the delay that it adds to its answers",
   SPEEDTEST_ENABLED: "its speed tests",
   METRICS_PUSH_URL: "the Pushgateway: Prometheus reads /metrics of this service",
+  SUBSCRIPTION_HEADER:
+    "headers that its subscriptions are asked with: a provider that wants them may answer otherwise here",
+  SUBSCRIPTION_USER_AGENT: "the name that it asks its subscriptions by: a provider may answer another form here",
+  XRAY_INTERFACE: "the interface that it connects by",
+  WEB_SERVER_PAID_UNTIL: "until when servers are paid",
+  WEB_CUSTOM_ASSETS_PATH: "its page's own files: a status page here has a logo, an accent and CSS",
+  TELEGRAM_BOT_TOKEN: "messages by Telegram: make a channel and a rule",
+  RUN_ONCE: "that it checks once and ends: sonde check does",
 };
 
 type Variables = ReadonlyMap<string, string>;
@@ -73,23 +94,46 @@ function variablesIn(files: readonly ImportFile[]): Variables {
       ? environment.flatMap((one) => pairIn(textIn(one) ?? ""))
       : Object.entries(fieldsIn(environment)).map(([name, value]) => [name, textOf(value)] as const);
     for (const [name, value] of pairs) variables.set(name, value);
+    for (const [name, values] of wordsIn(memberOf(serviceIn(file), "command"))) variables.set(name, values.join(","));
   }
   return variables;
+}
+
+/** `--subscription-url=https://…` is SUBSCRIPTION_URL; a word that is said twice adds to it. */
+function wordsIn(command: unknown): ReadonlyMap<string, readonly string[]> {
+  const words = Array.isArray(command)
+    ? command.flatMap((one) => textIn(one) ?? [])
+    : (textIn(command) ?? "").split(/\s{1,99}/, MOST_LINES);
+  const found = new Map<string, readonly string[]>();
+  for (const [index, word] of words.entries()) {
+    const [, name, inline] = /^--([a-z][a-z-]{1,40})(?:=(.{0,65536}))?$/s.exec(word) ?? [];
+    if (name === undefined) continue;
+    const next = words[index + 1];
+    const value = inline ?? (next === undefined || next.startsWith("--") ? "true" : next);
+    const variable = name.toUpperCase().replaceAll("-", "_");
+    found.set(variable, [...(found.get(variable) ?? []), withoutQuotes(value)]);
+  }
+  return found;
 }
 
 function textOf(value: unknown): string {
   return typeof value === "boolean" ? String(value) : (textIn(value) ?? "");
 }
 
-/** The service that runs it: by its image, or because it has the variable. */
+/** The service that runs it: by its image, because it is set as it wants it, or by its name. */
 function serviceIn(file: ImportFile): Fields {
-  const services = Object.values(fieldsIn(memberOf(fieldsIn(readYaml(file)), "services"))).filter(isFields);
-  const named = services.find((service) => (textIn(memberOf(service, "image")) ?? "").includes("xray-checker"));
-  return (
-    named ??
-    services.find((service) => JSON.stringify(memberOf(service, "environment") ?? null).includes("SUBSCRIPTION_URL")) ??
-    {}
-  );
+  const named = Object.entries(fieldsIn(memberOf(fieldsIn(readYaml(file)), "services")));
+  const services = named.flatMap(([name, service]) => (isFields(service) ? [{ name, service }] : []));
+  const has = (service: Fields, field: string, word: string): boolean =>
+    (JSON.stringify(memberOf(service, field)) ?? "").includes(word);
+  const found =
+    services.find(({ service }) => has(service, "image", "xray-checker")) ??
+    services.find(({ service }) => has(service, "environment", "SUBSCRIPTION_URL")) ??
+    services.find(({ service }) => has(service, "command", "--subscription-url")) ??
+    services.find(
+      ({ name, service }) => name.includes("xray-checker") || has(service, "container_name", "xray-checker"),
+    );
+  return found?.service ?? {};
 }
 
 function envFilesOf(service: Fields): readonly string[] {
@@ -108,9 +152,12 @@ function readEnv(text: string): readonly (readonly [string, string])[] {
 function pairIn(line: string): readonly (readonly [string, string])[] {
   const at = line.indexOf("=");
   if (at < 1) return [];
-  const [name, value] = [line.slice(0, at).trim(), line.slice(at + 1).trim()];
+  return [[line.slice(0, at).trim(), withoutQuotes(line.slice(at + 1).trim())]];
+}
+
+function withoutQuotes(value: string): string {
   const isQuoted = value.length > 1 && /^["']/.test(value) && value.endsWith(value.charAt(0));
-  return [[name, isQuoted ? value.slice(1, -1) : value]];
+  return isQuoted ? value.slice(1, -1) : value;
 }
 
 /** @returns keys of subscriptions */
@@ -120,7 +167,10 @@ function readSubscriptions(variables: Variables, files: readonly ImportFile[], d
   for (const [index, place] of placesIn(variables.get("SUBSCRIPTION_URL") ?? "").entries()) {
     const path = `subscription ${index + 1}`;
     if (/^https?:\/\//i.test(place)) {
-      keys.push(draft.subscription(`subscription-${index + 1}`, { url: place, ...settings }));
+      // What stands after # is the title that it shows, and is sent to no server.
+      const [url = "", name] = [place.split("#", 1)[0], nameIn(place)];
+      const named = name === undefined ? {} : { name: cutTo(name, LONGEST_NAME) };
+      keys.push(draft.subscription(`subscription-${index + 1}`, { url, ...named, ...settings }));
     } else if (LINK.test(place)) {
       addLinks([place], path, settings, draft);
     } else if (/^file:\/\//i.test(place)) {
@@ -233,7 +283,7 @@ function sayBesides(variables: Variables, draft: Draft): void {
     draft.notes.add("lost", "PROXY_CHECK_METHOD", "a download as the check: an address is asked through each proxy");
   for (const [variable, what] of Object.entries(LEFT_OUT)) {
     const value = textIn(variables.get(variable));
-    if (value !== undefined && booleanIn(value) !== false) draft.notes.add("lost", variable, what);
+    if (value !== undefined && value !== '""' && booleanIn(value) !== false) draft.notes.add("lost", variable, what);
   }
   if (listIn([...variables.keys()].filter((one) => one.startsWith("METRICS_"))).length > 0)
     draft.notes.add("info", "METRICS_", "Prometheus reads /metrics of this service");
