@@ -161,7 +161,8 @@ class Measurement {
   }
 
   async #ask(line: Line, fromMs: number): Promise<void> {
-    this.#bytes += await line.ask(this.#head(line));
+    const bytes = await line.ask(this.#head(line));
+    this.#bytes += bytes;
     this.#latencies.push(performance.now() - fromMs);
   }
 
