@@ -17,6 +17,7 @@ import { runPeers } from "./peers/peers.ts";
 import { type ReadsBenchOptions, runReads } from "./reads/reads.ts";
 import { type MoveBenchOptions, runMove } from "./roles/move.ts";
 import { type RolesBenchOptions, runRoles } from "./roles/roles.ts";
+import { runScale, type ScaleBenchOptions } from "./scale/scale.ts";
 import { runStatusPage, type StatusPageBenchOptions } from "./status-page/status-page.ts";
 import { runStorm, type StormBenchOptions } from "./storm/storm.ts";
 import type { TunnelBenchOptions } from "./tunnels/frame.ts";
@@ -194,6 +195,14 @@ program
   .option("--seconds <s>", "length of each of the three stretches", Number, 90)
   .option("--warm-up <s>", "before them", Number, 20)
   .action((options: StormBenchOptions) => runStorm(options));
+
+program
+  .command("scale")
+  .description("one process with very many monitors: what they cost, its restart, and how long lists and searches take")
+  .option("--monitors <n>", "http monitors, none paused", Number, 100_000)
+  .option("--interval <s>", "seconds between two checks of one", Number, 60)
+  .option("--seconds <s>", "length of the measurement", Number, 60)
+  .action((options: ScaleBenchOptions) => runScale(options));
 
 program
   .command("tunnels")

@@ -21,6 +21,7 @@ export const PLAN: readonly PlannedBench[] = [
   bench("reads", 1_200, "reads --monitors 1000 --seconds 5 --warm-up 5"),
   bench("status-page", 900, "status-page --monitors 1000 --checks 500 --seconds 5 --warm-up 5"),
   bench("storm", 1_200, "storm --monitors 1000 --seconds 20 --warm-up 5"),
+  bench("scale", 1_800, "scale --monitors 10000 --seconds 20"),
   bench("api", 1_800, "api --rows 100000 --rounds 1 --seconds 2"),
   bench("documents", 900, "documents --monitors 1000 --rounds 1"),
   bench("page", 900, "page --rounds 3"),

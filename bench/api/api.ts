@@ -170,8 +170,8 @@ async function say(
   requests = 500,
 ): Promise<void> {
   const asked = { url: service.client.url, key: service.key, perSecond, requests, path };
-  const { p50Ms, p99Ms, maxMs }: Latency = await latencyOf(asked);
+  const { p50Ms, p99Ms, maxMs, refused }: Latency = await latencyOf(asked);
   console.log(
-    `    ${name.padEnd(32)} p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms (${requests} requests)`,
+    `    ${name.padEnd(32)} p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, max ${maxMs.toFixed(1)} ms (${requests} requests, ${refused} refused)`,
   );
 }
