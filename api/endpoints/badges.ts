@@ -8,7 +8,7 @@ import {
   BADGE_STYLES,
   type BadgeKind,
   type BadgeStyle,
-  badgeImage,
+  badgeImages,
   badgeJson,
   badgeText,
   subjectOf,
@@ -35,10 +35,10 @@ async function badge(api: Api, call: Call): Promise<ApiResponse> {
   if (!isOpen || subject === undefined) throw refusal("notFound");
   const { days, label, style } = readBadgeQuery(call.request.query, shown.page.settings.days);
   const key = `badge ${token} ${file} ${days} ${style} ${label}`;
+  const drawn = form === "json" ? badgeJson : await badgeImages();
   const made = shown.text(key, () => {
     const uptime = shown.page.settings.show.uptime ? uptimeOver(subject, days, shown.view.atMs) : null;
-    const text = badgeText(kind as BadgeKind, subject, uptime, label);
-    return form === "json" ? badgeJson(text) : badgeImage(text, style);
+    return drawn(badgeText(kind as BadgeKind, subject, uptime, label), style);
   });
   const headers = ["Cache-Control", PUBLIC_CACHE, "ETag", made.tag, "Access-Control-Allow-Origin", "*"];
   if (isKnown(call.request.ifNoneMatch, made.tag)) return { status: 304, headers, body: "", security: SHARED_SECURITY };

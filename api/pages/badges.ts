@@ -1,5 +1,4 @@
 /** Badges: one line of a page, or the page as a whole, as an image or as what shields.io asks for. */
-import { makeBadge } from "badge-maker";
 import { DAY_MS } from "../../model/days.ts";
 import { formatIso } from "../../model/time.ts";
 import { plain } from "./html.ts";
@@ -92,8 +91,13 @@ function said(
   }
 }
 
-export function badgeImage({ label, message, color }: BadgeText, style: BadgeStyle): string {
-  return makeBadge({ label, message, color, style });
+/**
+ * Made when the first badge is asked for: the widths of letters that it needs are two megabytes of source, a tenth of what a start costs.
+ * @returns what draws one
+ */
+export async function badgeImages(): Promise<(text: BadgeText, style: BadgeStyle) => string> {
+  const { makeBadge } = await import("badge-maker");
+  return ({ label, message, color }, style) => makeBadge({ label, message, color, style });
 }
 
 /** As https://shields.io/badges/endpoint-badge reads it. */

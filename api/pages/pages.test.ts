@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { NEW_PAGE } from "../../model/status-page.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { PageMember, SealedPage } from "../../store/sql/status-pages/port.ts";
-import { badgeImage, badgeText } from "./badges.ts";
+import { badgeImages, badgeText } from "./badges.ts";
 import { feedOf } from "./feeds.ts";
 import { AddressGate } from "./gate.ts";
 import { escaped, plain } from "./html.ts";
@@ -220,7 +220,8 @@ describe("texts from outside", () => {
       expect(title).not.toMatch(/[<>"']|&(?!(amp|lt|gt|quot|#39);)/);
     const json = JSON.parse(feedOf(view, "feed.json", "https://a", "https://a/", ""));
     expect(json.items).toHaveLength(2);
-    const badge = badgeImage(badgeText("status", { ...memberLine, title: text }, null, text), "flat");
+    const drawn = await badgeImages();
+    const badge = drawn(badgeText("status", { ...memberLine, title: text }, null, text), "flat");
     expect(unbalanced(badge)).toEqual([]);
     expect(badge).not.toMatch(/<script|<img|\u202e/);
   });
