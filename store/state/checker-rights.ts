@@ -6,7 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { CHECK_CLASSES } from "./checks.ts";
-import { PREFIX } from "./redis.ts";
+import { PREFIX } from "./redis-prefix.ts";
 import { checkersKey, checksKey } from "./redis-run-keys.ts";
 
 /** Commands without a key: those of redis-run-server.ts and redis-checks.ts, and those that the client sends when it connects. */

@@ -2,7 +2,8 @@
 import type { AccountLeases, OpenAccountLeases } from "./accounts.ts";
 import { holdAccount } from "./lua/hold-account.ts";
 import { releaseAccount } from "./lua/release-account.ts";
-import { connect, end, type Link, PREFIX, type RedisLocation } from "./redis.ts";
+import { connect, end, type Link, type RedisLocation } from "./redis.ts";
+import { PREFIX } from "./redis-prefix.ts";
 
 export function accountLeasesOver(link: Link): AccountLeases {
   // The identity is a hash already, so the key shows no account name.

@@ -4,7 +4,8 @@
  */
 import { performance } from "node:perf_hooks";
 import { LONGEST_BROADCAST, type OpenBroadcasts, ProjectListeners } from "./broadcasts.ts";
-import { connect, end, type Link, PREFIX, type RedisLocation } from "./redis.ts";
+import { connect, end, type Link, type RedisLocation } from "./redis.ts";
+import { PREFIX } from "./redis-prefix.ts";
 
 const TEXTS = `${PREFIX}live:`;
 /** A project that is listened to from now on: publishers need not wait for their next look. */

@@ -23,8 +23,9 @@ import {
   TAKE_MS,
 } from "./checks.ts";
 import { MOST_ENTRY_CHARACTERS, parseOneOffCheck, parseReply, wordsOf } from "./message-readers.ts";
-import { connect, end, type Link, PREFIX, type RedisLocation } from "./redis.ts";
+import { connect, end, type Link, type RedisLocation } from "./redis.ts";
 import { accountLeasesOver } from "./redis-accounts.ts";
+import { PREFIX } from "./redis-prefix.ts";
 import { checksKey } from "./redis-run-keys.ts";
 
 /** Most entries of a stream; beyond it the oldest are dropped, and their checks end untaken. */

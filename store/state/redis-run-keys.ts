@@ -3,7 +3,7 @@
  * (checker-rights.ts): a holder of its password can write to no others. Different processes use a name one after the other, so an entry
  * names its receiver: an address is the name's last part, a dot and an id that is new at each start. All keys of a location begin alike.
  */
-import { PREFIX } from "./redis.ts";
+import { PREFIX } from "./redis-prefix.ts";
 import type { CheckerName } from "./runs.ts";
 
 /** Checkers of a location at the same time: `00` to `3f`. */

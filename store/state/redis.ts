@@ -9,6 +9,7 @@ import { takeSliding } from "./lua/take-sliding.ts";
 import { wrongKey } from "./lua/wrong-key.ts";
 import { createListeners, createRowListeners, type OpenNotices } from "./notices.ts";
 import { createRedisAnswers } from "./redis-answers.ts";
+import { PREFIX } from "./redis-prefix.ts";
 import type { Counters, EndpointUsage, RequestWindow, State } from "./state.ts";
 import { createUsageBuffer, type PendingUsage } from "./usage.ts";
 import {
@@ -29,8 +30,7 @@ export interface RedisLocation {
   readonly url: string;
 }
 
-/** Everything of ours begins so; the part in braces keeps a workspace's keys on one node of a cluster. */
-export const PREFIX = "sonde:";
+/** Of every process. In other names the part in braces keeps what belongs to a workspace on one node of a cluster. */
 const NOTICES = `${PREFIX}notices`;
 /** Followed by the number of the database: messages reach clients of all, and rows of another service must not be taken for ours. */
 const ROWS = `${PREFIX}rows:`;
