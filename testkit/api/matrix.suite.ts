@@ -1,4 +1,5 @@
 /** The authorisation matrix: every route × kind of key × role × project, and records of other projects; each cell is asked for real. */
+import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routes } from "../../api/endpoints/index.ts";
 import type { Route } from "../../api/route.ts";
@@ -31,6 +32,8 @@ const isPublic = (name: string): boolean => PUBLIC.some((form) => form.test(name
 
 interface Ground {
   readonly world: World;
+  /** One connection for some twenty thousand requests: to open one for each costs more than the answer. */
+  readonly agent: Agent;
   readonly keys: ReadonlyMap<string, string>;
   /** Cookies, by kind and role. */
   readonly sessions: ReadonlyMap<string, string>;
@@ -48,6 +51,7 @@ export function matrixSuite(server: "net" | "node"): void {
       ground = await prepare(server);
     });
     afterAll(async () => {
+      ground.agent.destroy();
       await ground.world.close();
       process.stdout.write(`authorisation matrix on ${server}: ${cells} cells\n`);
     });
@@ -196,7 +200,7 @@ function ask(
 }
 
 function send(
-  { world }: Pick<Ground, "world">,
+  { world, agent }: Pick<Ground, "world" | "agent">,
   route: Route,
   key: string | null,
   project: string | null,
@@ -205,7 +209,7 @@ function send(
 ) {
   const path = fullPath(route).replaceAll(/\{[^}]+\}/g, id);
   const method = route.method === "*" ? "GET" : route.method;
-  return world.send(method, path, { key, project, headers, ...(method !== "GET" && { body: {} }) });
+  return world.send(method, path, { key, project, headers, agent, ...(method !== "GET" && { body: {} }) });
 }
 
 async function prepare(server: "net" | "node"): Promise<Ground> {
@@ -261,6 +265,7 @@ async function prepare(server: "net" | "node"): Promise<Ground> {
   }
   return {
     world,
+    agent: new Agent({ keepAlive: true, maxSockets: 1 }),
     keys,
     sessions,
     projects: {

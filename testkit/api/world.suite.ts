@@ -1,6 +1,6 @@
 /** A running API on a real SQLite file, with a clock that stands still, and a client that checks every answer against the document's schemas. */
 import { mkdtempSync, rmSync } from "node:fs";
-import { request as httpRequest } from "node:http";
+import { type Agent, request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ApiConfig, ApiDependencies } from "../../api/api.ts";
@@ -44,6 +44,8 @@ export interface Send {
   /** Sent as it is. */
   readonly raw?: string | Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Whose connection it takes; one of its own when absent. */
+  readonly agent?: Agent;
 }
 export interface World {
   readonly api: RunningApi;
@@ -185,6 +187,7 @@ export async function openWorld(
           ...send.headers,
         },
         send.raw ?? (send.body === undefined ? undefined : JSON.stringify(send.body)),
+        send.agent,
       );
       checkAgainstDocument({ method, path, ...answer });
       return answer;
@@ -214,11 +217,12 @@ export function call(
   path: string,
   headers: Record<string, string>,
   body?: string | Uint8Array,
+  agent: Agent | false = false,
 ): Promise<Answer> {
   return new Promise((settle, fail) => {
     const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
     const sent = httpRequest(
-      { host: "127.0.0.1", port, method, path, headers: { ...headers, ...length }, agent: false },
+      { host: "127.0.0.1", port, method, path, headers: { ...headers, ...length }, agent },
       (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
