@@ -114,7 +114,7 @@ describeWith(["chromium"], "the page", () => {
         await page.getByRole("navigation", { name: "Main" }).waitFor();
         expect(await page.getByRole("heading", { level: 1 }).count(), path).toBe(1);
         expect(await accessFaults(page), path).toEqual([]);
-        expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"), `${path}: sideways`).toBe(
+        expect(await page.evaluate("document.documentElement.scrollWidth <= screen.width"), `${path}: sideways`).toBe(
           true,
         );
       }

@@ -100,7 +100,7 @@ describeWith(["chromium"], "signing in as a team", () => {
     const button = page.getByRole("button", { name: `Sign in with ${new URL(provider.issuer).host}` });
     await button.waitFor();
     expect(await accessFaults(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth <= innerWidth")).toBe(true);
+    expect(await page.evaluate("document.documentElement.scrollWidth <= screen.width")).toBe(true);
     expect(faults).toEqual([]);
     const atProvider = async (login: string): Promise<void> => {
       await button.click();

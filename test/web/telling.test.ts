@@ -231,11 +231,11 @@ describeWith(["chromium"], "the page, telling people", () => {
       const { page, faults } = await signedIn({ ...(lang === "ru" ? DESKTOP : PHONE), locale });
       await page.locator(`html[lang="${lang}"]`).waitFor();
       expect(await page.evaluate("getComputedStyle(document.body).direction")).toBe(direction);
-      for (const path of lang === "fa" ? ["/", "/alerts", "/account"] : ["/"]) {
+      for (const path of lang === "fa" ? ["/", "/alerts", "/keys", "/account"] : ["/"]) {
         await open(page, path);
         expect(await accessFaults(page), `${path} ${lang}`).toEqual([]);
         expect(
-          await page.evaluate("document.documentElement.scrollWidth <= innerWidth"),
+          await page.evaluate("document.documentElement.scrollWidth <= screen.width"),
           `${path} ${lang}: sideways`,
         ).toBe(true);
       }

@@ -28,6 +28,12 @@ const KNOWN: ReadonlySet<string> = new Set<Key>([
   "why.rejected",
 ]);
 
+/** The API says "not connected" of everything that said nothing; where the connection was made, that would mislead. */
+function meaningOf({ phases }: Explain, category: string): string {
+  const isConnected = category === "server_not_connected" && phases.connect !== undefined;
+  return isConnected ? t("why.unanswered") : categoryWord(category);
+}
+
 export function Why({ message, explain }: { message: string | null; explain: Explain | undefined }) {
   return (
     <div class="why">
@@ -37,7 +43,7 @@ export function Why({ message, explain }: { message: string | null; explain: Exp
           {isOurs(explain.verdict) && <p class="why-ours">{t("why.ours")}</p>}
           <dl class="facts">
             {explain.error_category !== null && (
-              <Fact name={t("why.meaning")} value={categoryWord(explain.error_category)} />
+              <Fact name={t("why.meaning")} value={meaningOf(explain, explain.error_category)} />
             )}
             <Fact name={t("why.verdict")} value={explain.verdict} code />
             {explain.stage !== null && <Fact name={t("why.stage")} value={t(`phase.${explain.stage}`)} />}

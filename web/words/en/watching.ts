@@ -243,6 +243,7 @@ export const watching = {
   "why.phases": "Steps of the check",
   "why.stopped": "stopped here",
   "why.server_not_connected": "The server could not be connected",
+  "why.unanswered": "It was connected, and did not answer in time",
   "why.internet_stuck": "The tunnel opened, and nothing came back through it",
   "why.timeout": "It answered, but not in time",
   "why.auth_failed": "The credentials were refused",

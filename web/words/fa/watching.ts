@@ -248,6 +248,7 @@ export const watching: WordsOf<typeof english> = {
   "why.phases": "مرحله‌های بررسی",
   "why.stopped": "اینجا متوقف شد",
   "why.server_not_connected": "اتصال به سرور برقرار نشد",
+  "why.unanswered": "وصل شد، ولی به‌موقع پاسخ نداد",
   "why.internet_stuck": "تونل باز شد، اما چیزی از آن برنگشت",
   "why.timeout": "پاسخ داد، اما دیر",
   "why.auth_failed": "نام کاربری یا رمز پذیرفته نشد",

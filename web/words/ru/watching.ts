@@ -272,6 +272,7 @@ export const watching: WordsOf<typeof english> = {
   "why.phases": "Этапы проверки",
   "why.stopped": "остановка здесь",
   "why.server_not_connected": "Не удалось подключиться к серверу",
+  "why.unanswered": "Соединение было, но ответ не пришёл вовремя",
   "why.internet_stuck": "Туннель поднялся, но через него ничего не приходит",
   "why.timeout": "Ответил, но слишком поздно",
   "why.auth_failed": "Учётные данные отклонены",

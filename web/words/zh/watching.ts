@@ -241,6 +241,7 @@ export const watching: WordsOf<typeof english> = {
   "why.phases": "检测步骤",
   "why.stopped": "在此停止",
   "why.server_not_connected": "无法连接服务器",
+  "why.unanswered": "已连接，但没有按时答复",
   "why.internet_stuck": "隧道已建立，但没有数据返回",
   "why.timeout": "有响应，但已超时",
   "why.auth_failed": "凭据被拒绝",
