@@ -122,7 +122,7 @@ function Verdict() {
     <div class={`verdict v-${worst}`}>
       <StatusMark status={worst} size={26} />
       <p class="verdict-words">
-        {isWell ? (unknown > 0 ? t("verdict.wellSoFar") : t("verdict.well")) : parts.join(" · ")}
+        {isWell ? (unknown > 0 || now.healthy === 0 ? t("verdict.wellSoFar") : t("verdict.well")) : parts.join(" · ")}
       </p>
       <p class="verdict-service">
         {t("verdict.watched", { n: shown.value?.entries.length ?? 0 })}

@@ -30,6 +30,17 @@ describe("columns of a project", () => {
     expect(first?.checkedAtMs).toBe(Date.parse("2026-11-25T09:59:53.000Z"));
   });
 
+  it("are in the order of names, also after one has another name", () => {
+    expect(names(entriesOf(columns))).toEqual(["berlin", "Shop 9", "Shop 10", "Über"]);
+    expect(names(entriesOf({ ...columns, names: ["Shop 10", "Shop 9", "zürich", "Über"] }))).toEqual([
+      "Shop 9",
+      "Shop 10",
+      "Über",
+      "zürich",
+    ]);
+    expect(names(entriesOf(columns))).toEqual(["berlin", "Shop 9", "Shop 10", "Über"]);
+  });
+
   it("are the slowest of those that work, in their order", () => {
     const [first] = entriesOf(columns);
     if (first === undefined) throw new Error("no entry");
