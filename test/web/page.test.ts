@@ -178,7 +178,7 @@ describeWith(["chromium"], "the page", () => {
     );
     await page.getByRole("heading", { level: 1, name: "Monitors" }).click();
     await page.getByRole("checkbox", { name: "p95" }).waitFor({ state: "hidden" });
-    // As a link that somebody has sent, with a column that there is not.
+    // As a link that was sent, with a column that there is not.
     await open(page, "/monitors?columns=uptime,%3Cimg%20src=x%3E", "Monitors");
     await table.getByRole("columnheader", { name: "Uptime 30 d" }).waitFor();
     expect(await table.getByRole("columnheader").count()).toBe(4);
