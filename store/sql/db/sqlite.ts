@@ -13,6 +13,7 @@ import { type PreparedStatement, Sqlite, type SqliteHandle } from "../../sqlite-
 import { migrate, type SchemaMode } from "../schema/migrate.ts";
 import type { Tables } from "../schema/tables.ts";
 import { type BulkStatement, type Database, type Session, type Statement, statement, type Value } from "./database.ts";
+import { GroupedWrites } from "./grouped-writes.ts";
 
 /** How long another thread's or process's transaction is waited for, ms; one of ours takes milliseconds. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -60,12 +61,18 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     writer.handle.close();
     throw sqliteFault(error, file);
   }
+  const writes = new GroupedWrites({
+    connection: writer.handle,
+    turn: (work) => queueOf(file).turn(work),
+    begin: () => begin(writer),
+    run: writer.run,
+  });
   // Read on the connection that never writes, where each commit of another connection changes it (SQLite's "PRAGMA data_version").
   const stamp = reader.handle.prepare<[], unknown>("PRAGMA data_version").pluck();
   return {
     dialect: "sqlite",
     read: reader.session,
-    write: (work) => transact(writer, file, () => work(writer.session)),
+    write: (work) => writes.write(() => work(writer.session)),
     stamp: () => reader.run(() => stamp.get() as number),
     async ping() {
       await reader.session.query(PING);
