@@ -149,6 +149,7 @@ program
   .action(({ profile, ...words }: Omit<ApiBenchOptions, "profileDir"> & { profile?: string }) =>
     runApi({ ...words, profileDir: profile ?? null }),
   )
+  .enablePositionalOptions()
   .command("create")
   .description("many monitors by single requests and by one document, and how long others wait meanwhile")
   .option("--monitors <n>", "paused websites", Number, 10_000)
@@ -273,6 +274,7 @@ program
   .option("--rounds <n>", "of each measurement", Number, 9)
   .option("--chromium <path>", "its program", "/usr/bin/chromium")
   .action((options: PageBenchOptions) => runPage(options))
+  .enablePositionalOptions()
   .command("crowd")
   .description("open pages and people who click, beside checks, in turn with none: whether a check is late for them")
   .option("--monitors <n>", "http monitors", Number, 5_000)
