@@ -8,7 +8,6 @@ import { type Admission, admit, mayStill as mayStillRead } from "./auth.ts";
 import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./errors.ts";
 import { type ApiAnswer, type ApiRequest, type ApiResponse, type Handle, isStream } from "./http.ts";
 import { onceFor } from "./idempotency.ts";
-import { keyOfAnswer } from "./kept-answers.ts";
 import { createListed } from "./listed.ts";
 import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
@@ -125,6 +124,11 @@ function keepAnswer(api: Api, route: ProjectRoute, call: ProjectCall, key: strin
   return andThen(route.handle(api, call), (answer) =>
     isStream(answer) ? answer : api.keptAnswers.keep(key, from, answer, route.isList === true),
   );
+}
+
+/** All that the answer depends on: these routes show everyone of a role the same. */
+function keyOfAnswer({ path }: ProjectRoute, { project, role, params, request }: ProjectCall): string {
+  return `${project.id} ${role} ${path} ${params.join(" ")}?${request.query}`;
 }
 
 /** The answer to a failure. Its cause is only in the log. */

@@ -5,7 +5,6 @@
  */
 import { tagOf } from "./etag.ts";
 import type { ApiResponse } from "./http.ts";
-import type { ProjectCall, ProjectRoute } from "./route.ts";
 
 const KEPT_MS = 1_000;
 /** Of all bodies together. */
@@ -65,9 +64,4 @@ export class KeptAnswers {
     this.#kept.delete(key);
     this.#bytes -= kept.bytes;
   }
-}
-
-/** All that the answer depends on: these routes show everyone of a role the same. */
-export function keyOfAnswer({ path }: ProjectRoute, { project, role, params, request }: ProjectCall): string {
-  return `${project.id} ${role} ${path} ${params.join(" ")}?${request.query}`;
 }

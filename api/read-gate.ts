@@ -1,12 +1,11 @@
 /**
- * Refuses reads before they make a check late. Whoever reads in a loop takes all that is left of the processors, and checks need it: so reads have a
- * budget (model/read-budget.ts), and who finds it used up is told when to come again. What changes something, signs in, or asks for health is never refused.
+ * Refuses reads before they make a check late. A program that reads in a loop takes all that is left of the processors, and checks need it: so reads have a
+ * budget (model/read-budget.ts), and a caller who finds it used up is told when to come again. What changes something, signs in, or asks for health is never refused.
  */
 import { BoundedMap } from "../model/bounded-map.ts";
 import { type BudgetReading, ReadBudget } from "../model/read-budget.ts";
 import { refusal } from "./errors.ts";
 import type { ApiRequest } from "./http.ts";
-import type { Route } from "./route.ts";
 
 /** What the gate looks at: processor time of this thread, and what the scheduler of this process says of its checks. */
 export interface Pressure {
@@ -15,6 +14,13 @@ export interface Pressure {
   /** ms, since whenever. */
   readonly threadMs: () => number;
   readonly checks: { readonly begun: number; readonly late: number };
+}
+
+/** Of a route. */
+interface Asked {
+  readonly method: string;
+  readonly scope: string;
+  readonly path: string;
 }
 
 /** The rates are looked at without reads too, ms. */
@@ -81,7 +87,7 @@ export class ReadGate {
   }
 
   /** @param isKept the answer is there already @returns what to call when it was answered. @throws 503 with when to come again */
-  enter(route: Route, request: Pick<ApiRequest, "query">, isKept = false): () => void {
+  enter(route: Asked, request: Pick<ApiRequest, "query">, isKept = false): () => void {
     const pressure = this.#pressure;
     if (pressure === null || !isRefusable(route)) return () => {};
     const kind = `${isKept ? "kept " : ""}${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
@@ -112,6 +118,6 @@ export class ReadGate {
 }
 
 /** Reads of a project's things. Streams are not: a browser does not come back to one that was refused. */
-export function isRefusable(route: Pick<Route, "method" | "scope" | "path">): boolean {
+export function isRefusable(route: Asked): boolean {
   return route.method === "GET" && route.scope === "project" && route.path !== "/live";
 }

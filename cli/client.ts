@@ -100,25 +100,12 @@ export async function connect(config: ClientConfig): Promise<Client> {
   return {
     url: config.url,
     get: async <Answer>(path: string, query: Readonly<Record<string, string | number | undefined>> = {}) =>
-      (await read(path + queryText(query))) as Answer,
+      (await again(() => ask("GET", path + queryText(query)))) as Answer,
     post: async <Answer>(path: string, body: unknown, withinMs?: number) =>
       (await ask("POST", path, body, withinMs)) as Answer,
     put: async <Answer>(path: string, body: unknown) => (await ask("PUT", path, body)) as Answer,
     remove: async <Answer>(path: string) => (await ask("DELETE", path)) as Answer,
   };
-
-  /** As the service says when it is to be asked again, it is. */
-  async function read(path: string): Promise<unknown> {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await ask("GET", path);
-      } catch (error) {
-        const pauseS = error instanceof AnswerError && error.status === 503 ? pauseOf(error.answer) : null;
-        if (pauseS === null || tries >= TRIED_AGAIN) throw error;
-        await new Promise((resolve) => setTimeout(resolve, pauseS * 1_000));
-      }
-    }
-  }
 
   async function send(url: string, options: RequestInit): Promise<Response> {
     try {
@@ -150,6 +137,19 @@ function parse(text: string): unknown {
 function messageOf(answer: unknown): string | undefined {
   if (typeof answer !== "object" || answer === null || !("message" in answer)) return undefined;
   return String(answer.message);
+}
+
+/** As the service says when it is to be asked again, it is. */
+async function again(ask: () => Promise<unknown>): Promise<unknown> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await ask();
+    } catch (error) {
+      const pauseS = error instanceof AnswerError && error.status === 503 ? pauseOf(error.answer) : null;
+      if (pauseS === null || tries >= TRIED_AGAIN) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pauseS * 1_000));
+    }
+  }
 }
 
 /** What the service says of when to come again, seconds; null: it says nothing. */
