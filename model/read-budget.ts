@@ -24,8 +24,8 @@ export const LEAST_RATE = 50;
 
 /** How often rates are looked at, ms; and the longest time in which checks are collected for one look. */
 const LOOK_EVERY_MS = 100;
-const LONGEST_LOOK_MS = 5_000;
-/** Fewer say little. */
+const LONGEST_LOOK_MS = 500;
+/** Fewer in one look, that is fewer than a hundred a second, say little, and take little: then nothing is refused. */
 const LEAST_BEGUN = 50;
 const LEAST_LATE = 3;
 /** Shares of checks that are late: from the upper one on reads give way, below the lower one they come back. */
