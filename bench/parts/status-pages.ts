@@ -133,17 +133,20 @@ async function making(pages: PublicPages): Promise<void> {
 interface Timed {
   readonly ms: number;
   readonly longestMs: number;
+  readonly longestOfProcessorMs: number;
 }
 
 async function timed(stalls: Stalls, work: () => unknown): Promise<Timed> {
   stalls.longestMs = 0;
+  stalls.longestOfProcessorMs = 0;
   const startedAt = performance.now();
   await stalls.watch(async () => void (await work()));
-  return { ms: performance.now() - startedAt, longestMs: stalls.longestMs };
+  const { longestMs, longestOfProcessorMs } = stalls;
+  return { ms: performance.now() - startedAt, longestMs, longestOfProcessorMs };
 }
 
-function wordOf({ ms, longestMs }: Timed): string {
-  return `${ms.toFixed(0)} ms, the thread kept at most ${longestMs.toFixed(0)} ms`;
+function wordOf({ ms, longestMs, longestOfProcessorMs }: Timed): string {
+  return `${ms.toFixed(0)} ms, the thread kept at most ${longestMs.toFixed(0)} ms (${longestOfProcessorMs.toFixed(0)} ms of it at work)`;
 }
 
 /** By the application itself, without a socket. */
