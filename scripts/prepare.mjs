@@ -49,6 +49,8 @@ export async function install() {
     await step("installing the pinned dependencies (about two minutes the first time)", "npm", words);
     await checkNativeModules();
     prune(NODE_MODULES);
+    // Vitest empties it when the lock file has changed, and the runs of `npm test` that begin beside each other would do so to each other.
+    rmSync(join(NODE_MODULES, ".experimental-vitest-cache"), { recursive: true, force: true });
     writeFileSync(stamp, wanted());
   }
 }
