@@ -32,7 +32,13 @@ export interface ShardRow extends ShardLease {
  * checks already, and gets no runs · results_unwritten: what checks bring cannot be written now, by the disk or the database ·
  * reads_refused: checks began late, and reads were told to come again
  */
-export const WARNINGS = ["location_troubled", "rows_set_aside", "checkers_idle", "results_unwritten", "reads_refused"] as const;
+export const WARNINGS = [
+  "location_troubled",
+  "rows_set_aside",
+  "checkers_idle",
+  "results_unwritten",
+  "reads_refused",
+] as const;
 export type Warning = (typeof WARNINGS)[number];
 
 export interface SchedulerReport {
