@@ -122,12 +122,22 @@ async function ask(client: Client, body: object, local: LocalDocument): Promise<
     return answer;
   } catch (error) {
     if (!(error instanceof AnswerError)) throw error;
+    if (isOtherPlan(error))
+      throw new CommandError(
+        "something else was changed meanwhile, so that the plan is another one now. Nothing was done: run sonde apply again, and look at it",
+      );
     const lines = errorsOf(error.answer).map(({ path, line, message }) => {
       const place = (line === null ? undefined : local.places[line - 1]) ?? { file: "the document", line: null };
       return faultLine(place, path === "" ? message : `${path}: ${message}`);
     });
     throw lines.length === 0 ? error : new CommandError(`the document has errors\n${lines.join("\n")}`);
   }
+}
+
+/** Another writer came between the plan that was shown and its apply. */
+function isOtherPlan({ status, answer }: AnswerError): boolean {
+  const plan = (answer as { readonly details?: { readonly plan?: Plan } } | undefined)?.details?.plan;
+  return status === 409 && plan !== undefined;
 }
 
 interface ToldError {
