@@ -98,25 +98,40 @@ function answerKey(
         : withinBudget(api, route, admitted as ProjectCall);
     const rule = auditRule(route);
     const audited = rule === null ? work : () => withAudit(api, route, rule, admitted, async () => work());
-    return onceFor(api, route, admitted, audited);
+    return whenChanged(api, route, admitted, () => onceFor(api, route, admitted, audited));
   });
 }
 
-/** A read is refused before it makes a check late. */
+/** What was kept before a change is not shown after it, whatever was changed. */
+function whenChanged(
+  api: Api,
+  route: Route,
+  call: KeyCall | ProjectCall,
+  work: () => MaybePromise<ApiAnswer>,
+): MaybePromise<ApiAnswer> {
+  if (route.method === "GET" || !("project" in call)) return work();
+  return andThen(work(), (answer) => {
+    api.keptAnswers.forget(call.project.id);
+    return answer;
+  });
+}
+
+/** A read waits or is refused before it makes a check late. */
 function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
   const mayBeKept = route.mayBeKept === true && api.reads.isPressed;
-  const key = mayBeKept ? keyOfAnswer(route, call) : "";
+  const key = mayBeKept ? api.keptAnswers.keyOf(route.path, call) : "";
   const kept = mayBeKept ? api.keptAnswers.find(key, call.nowMs) : undefined;
-  const leave = api.reads.enter(route, call.request, kept !== undefined);
-  try {
-    const answered = kept ?? (mayBeKept ? keepAnswer(api, route, call, key) : route.handle(api, call));
-    if (answered instanceof Promise) return answered.finally(leave);
-    leave();
-    return answered;
-  } catch (error) {
-    leave();
-    throw error;
-  }
+  return andThen(api.reads.enter(route, call.request, kept !== undefined), (leave) => {
+    try {
+      const answered = kept ?? (mayBeKept ? keepAnswer(api, route, call, key) : route.handle(api, call));
+      if (answered instanceof Promise) return answered.finally(leave);
+      leave();
+      return answered;
+    } catch (error) {
+      leave();
+      throw error;
+    }
+  });
 }
 
 function keepAnswer(api: Api, route: ProjectRoute, call: ProjectCall, key: string): MaybePromise<ApiAnswer> {
@@ -124,11 +139,6 @@ function keepAnswer(api: Api, route: ProjectRoute, call: ProjectCall, key: strin
   return andThen(route.handle(api, call), (answer) =>
     isStream(answer) ? answer : api.keptAnswers.keep(key, from, answer, route.isList === true),
   );
-}
-
-/** All that the answer depends on: these routes show everyone of a role the same. */
-function keyOfAnswer({ path }: ProjectRoute, { project, role, params, request }: ProjectCall): string {
-  return `${project.id} ${role} ${path} ${params.join(" ")}?${request.query}`;
 }
 
 /** The answer to a failure. Its cause is only in the log. */

@@ -28,13 +28,34 @@ it("shows an answer for a second, until a monitor changes, and is bounded", () =
   expect(kept.find("larger", 5_000)).toBeUndefined();
 });
 
+it("is of one project, role, way and query, until something is changed in that project", () => {
+  const kept = new KeptAnswers(() => 1);
+  const callOf = (id: number, role: string, query: string) => ({
+    project: { id },
+    role,
+    params: [],
+    request: { query },
+  });
+  const call = callOf(1, "owner", "limit=5");
+  const others = [callOf(2, "owner", "limit=5"), callOf(1, "viewer", "limit=5"), callOf(1, "owner", "limit=6")];
+  const before = kept.keyOf("/servers", call);
+  expect(new Set([call, ...others].map((one) => kept.keyOf("/servers", one))).size).toBe(4);
+  kept.forget(2);
+  expect(kept.keyOf("/servers", call)).toBe(before);
+  kept.forget(1);
+  expect(kept.keyOf("/servers", call)).not.toBe(before);
+});
+
 it("may be a second old only while checks begin late, and never older than a change", async () => {
   const at = { nowMs: 0, usedMs: 0, begun: 0, late: 0 };
   const threadMs = (): number => {
     at.usedMs += 25;
     return at.usedMs;
   };
-  const world = await openWorld("net", {}, {}, { pressure: { nowMs: () => at.nowMs, threadMs, checks: at } });
+  const pause = async (ms: number): Promise<void> => {
+    at.nowMs += ms;
+  };
+  const world = await openWorld("net", {}, {}, { pressure: { nowMs: () => at.nowMs, threadMs, checks: at, pause } });
   try {
     const create = async (name: string): Promise<void> => {
       const body = { type: "http", name, url: "https://shop.test-site.org/" };

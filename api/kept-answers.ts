@@ -1,8 +1,9 @@
 /**
  * Answers of reads, shown again for a second while checks need the processors. Where every monitor is checked every second, nothing that is kept only while
  * it is current is used twice; so while reads are held back, an answer may be a second old, and many readers cost as much as one. It is never older than a
- * change of a monitor, a right or a plan.
+ * change in the project, of a right or a plan.
  */
+import { BoundedMap } from "../model/bounded-map.ts";
 import { tagOf } from "./etag.ts";
 import type { ApiResponse } from "./http.ts";
 
@@ -11,6 +12,16 @@ const KEPT_MS = 1_000;
 const MOST_BYTES = 16 * 1_048_576;
 /** What one costs beside its body, about. */
 const EACH_BYTES = 500;
+
+const MOST_PROJECTS = 10_000;
+
+/** Of a call. */
+interface Asked {
+  readonly project: { readonly id: number };
+  readonly role: string;
+  readonly params: readonly string[];
+  readonly request: { readonly query: string };
+}
 
 interface Kept {
   readonly generation: number;
@@ -23,11 +34,23 @@ export class KeptAnswers {
   readonly #generation: () => number;
   /** The oldest first. */
   readonly #kept = new Map<string, Kept>();
+  /** Project to how often something was changed in it. One that was left out for others begins again, which is over after KEPT_MS. */
+  readonly #changes = new BoundedMap<number, number>(MOST_PROJECTS);
   #bytes = 0;
 
   /** @param generation of the control plane, as of the latest look at the caller's rights */
   constructor(generation: () => number) {
     this.#generation = generation;
+  }
+
+  /** All that the answer depends on: these routes show everyone of a role the same. */
+  keyOf(path: string, { project, role, params, request }: Asked): string {
+    return `${project.id} ${this.#changes.get(project.id) ?? 0} ${role} ${path} ${params.join(" ")}?${request.query}`;
+  }
+
+  /** Something was changed in a project: what was read before is not shown any more. */
+  forget(projectId: number): void {
+    this.#changes.set(projectId, (this.#changes.get(projectId) ?? 0) + 1);
   }
 
   /** @param atMs Unix ms */

@@ -11,68 +11,99 @@ const CHANGE = { method: "PUT", path: "/servers/{id}", scope: "project" } as Rou
 
 /** A process whose checks are late. */
 function busy() {
-  const at = { nowMs: 0, usedMs: 0, begun: 0, late: 0 };
-  const gate = new ReadGate({ nowMs: () => at.nowMs, threadMs: () => at.usedMs, checks: at });
-  const read = (route: Route, query: string, costMs: number): number | null => {
+  const at = { nowMs: 0, usedMs: 0, begun: 0, late: 0, lateShare: 0 };
+  const pass = (ms: number): void => {
+    at.nowMs += ms;
+    at.begun += 5 * ms;
+    at.late += 5 * ms * at.lateShare;
+  };
+  const clock = { nowMs: () => at.nowMs, threadMs: () => at.usedMs };
+  const gate = new ReadGate({ ...clock, checks: at, pause: async (ms) => pass(ms) });
+  /** @returns the ms it waited, or the seconds after which it may come again */
+  const read = async (route: Route, query: string, costMs: number) => {
+    const fromMs = at.nowMs;
     try {
-      const leave = gate.enter(route, { query });
+      const leave = await gate.enter(route, { query });
       at.usedMs += costMs;
       leave();
-      return null;
+      return { waitedMs: at.nowMs - fromMs };
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 503) throw error;
-      return error.extras.retryAfterS ?? 0;
+      return { refusedS: error.extras.retryAfterS ?? 0 };
     }
   };
-  const second = (lateShare: number, each: () => void = () => {}): void => {
+  const second = async (lateShare: number, each: () => Promise<void> = async () => {}): Promise<void> => {
+    at.lateShare = lateShare;
     for (let step = 0; step < 10; step++) {
-      at.nowMs += 100;
-      at.begun += 500;
-      at.late += 500 * lateShare;
-      each();
+      pass(100);
+      await each();
     }
   };
   return { at, gate, read, second };
 }
 
-it("refuses reads of a loop with when to come again, the dear ones first, and changes never", () => {
+it("refuses reads of a loop with when to come again, the dear ones first, and changes never", async () => {
   const { gate, read, second } = busy();
   const answers = { dear: 0, cheap: 0, refused: 0 };
-  const loop = (): void => {
-    for (let n = 0; n < 3; n++) {
-      const waitS = read(LIST, "family=all&limit=1000", 30);
-      if (waitS === null) answers.dear += 1;
+  const loop = async (): Promise<void> => {
+    const refused = [];
+    for (let n = 0; n < 3; n++) refused.push((await read(LIST, "family=all&limit=1000", 100)).refusedS);
+    for (const waitS of refused) {
+      if (waitS === undefined) answers.dear += 1;
       else answers.refused += 1;
-      if (waitS !== null) expect(waitS).toBeGreaterThanOrEqual(1);
+      if (waitS !== undefined) expect(waitS).toBeGreaterThanOrEqual(1);
     }
-    if (read(ONE, "", 0.2) === null) answers.cheap += 1;
+    if ((await read(ONE, "", 0.2)).refusedS === undefined) answers.cheap += 1;
   };
-  for (let warm = 0; warm < 5; warm++) second(0.3, loop);
+  for (let warm = 0; warm < 5; warm++) await second(0.3, loop);
   Object.assign(answers, { dear: 0, cheap: 0, refused: 0 });
-  for (let lasting = 0; lasting < 10; lasting++) second(0.3, loop);
-  expect(answers.cheap).toBeGreaterThan(50);
-  expect(answers.dear).toBeLessThan(30);
+  for (let lasting = 0; lasting < 10; lasting++) await second(0.3, loop);
+  expect(answers.cheap).toBe(100);
+  expect(answers.dear).toBeLessThan(100);
   expect(answers.refused).toBeGreaterThan(200);
   expect(gate.refused).toBeGreaterThan(200);
   expect([gate.isRefusing, gate.share]).toEqual([true, 0.05]);
-  for (let n = 0; n < 1_000; n++) expect(read(CHANGE, "", 1)).toBeNull();
+  for (let n = 0; n < 1_000; n++) expect(await read(CHANGE, "", 1)).toEqual({ waitedMs: 0 });
 });
 
-it("lets all in again when checks are in time, and says so", () => {
+it("lets a caller wait who asks one thing after the other, and refuses him nothing", async () => {
+  const { gate, read, second } = busy();
+  const waits: number[] = [];
+  const loop = async (): Promise<void> => {
+    const { waitedMs = Number.NaN } = await read(LIST, "", 20);
+    waits.push(waitedMs);
+  };
+  for (let lasting = 0; lasting < 20; lasting++) await second(0.3, loop);
+  expect(gate.share).toBe(0.05);
+  expect(gate.refused).toBe(0);
+  expect(Math.max(...waits)).toBeGreaterThan(200);
+  expect(Math.max(...waits)).toBeLessThanOrEqual(1_000);
+});
+
+it("lets a few wait at one time, and refuses more", async () => {
   const { at, gate, read, second } = busy();
-  const loop = (): void => void read(LIST, "", 30);
-  for (let warm = 0; warm < 5; warm++) second(0.3, loop);
-  for (let calm = 0; calm < 12; calm++) second(0, loop);
+  for (let warm = 0; warm < 10; warm++) await second(0.3, async () => void (await read(LIST, "", 40)));
+  at.usedMs += 60;
+  const all = await Promise.all(Array.from({ length: 20 }, () => read(LIST, "", 40)));
+  expect(all.filter(({ refusedS }) => refusedS !== undefined).length).toBeGreaterThanOrEqual(14);
+  expect(gate.isRefusing).toBe(true);
+});
+
+it("lets all in again when checks are in time, and says so", async () => {
+  const { at, gate, read, second } = busy();
+  const loop = async (): Promise<void> => void (await read(LIST, "", 30));
+  for (let warm = 0; warm < 5; warm++) await second(0.3, loop);
+  for (let calm = 0; calm < 12; calm++) await second(0, loop);
   const before = gate.refused;
-  second(0, loop);
+  await second(0, loop);
   expect([gate.share, gate.refused - before]).toEqual([1, 0]);
   at.nowMs += 60_000;
   expect(gate.isRefusing).toBe(false);
 });
 
-it("refuses nothing in a process that schedules no checks", () => {
+it("refuses nothing in a process that schedules no checks", async () => {
   const gate = new ReadGate(null);
-  gate.enter(LIST, { query: "" })();
+  (await gate.enter(LIST, { query: "" }))();
   gate.watch()();
   expect([gate.isRefusing, gate.refused, gate.share]).toEqual([false, 0, 1]);
 });
@@ -93,7 +124,10 @@ it("answers 503 over HTTP with when to come again, which health and metrics say 
     at.usedMs += 40;
     return at.usedMs;
   };
-  const world = await openWorld("net", {}, {}, { pressure: { nowMs: () => at.nowMs, threadMs, checks: at } });
+  const pause = async (ms: number): Promise<void> => {
+    at.nowMs += ms;
+  };
+  const world = await openWorld("net", {}, {}, { pressure: { nowMs: () => at.nowMs, threadMs, checks: at, pause } });
   try {
     const statuses = new Set<number>();
     let refused = await world.send("GET", "/api/v1/servers");

@@ -42,7 +42,7 @@ const BURST_SHARE = 0.25;
 const LEAST_BURST_MS = 100;
 /** The farthest that one long read can take the budget below nothing, ms. */
 const MOST_DEBT_MS = 500;
-const LONGEST_WAIT_S = 10;
+const LONGEST_WAIT_MS = 10_000;
 
 export class ReadBudget {
   #rate = FULL_RATE;
@@ -81,13 +81,12 @@ export class ReadBudget {
   /**
    * Lets a read in, which must be given back to leave().
    * @param costMs what reads like it cost
-   * @returns null when it is let in; else after how many whole seconds it may come again
+   * @returns null when it is let in; else after how many ms it may come again, above 0
    */
   enter(costMs: number): number | null {
     const wanted = Math.min(Math.max(0, costMs), this.#burstMs());
     const missing = wanted - (this.#levelMs - this.#reservedMs);
-    if (this.#rate < FULL_RATE && missing > 0)
-      return Math.min(LONGEST_WAIT_S, Math.max(1, Math.ceil(missing / this.#rate)));
+    if (this.#rate < FULL_RATE && missing > 0) return Math.min(LONGEST_WAIT_MS, (missing * 1_000) / this.#rate);
     this.#reservedMs += Math.max(0, costMs);
     this.#underWay += 1;
     return null;
