@@ -48,12 +48,16 @@ function memberOf(id: number, over: Partial<PageMember> = {}): PageMember {
   };
 }
 
-function factsOf(over: Partial<PageFacts> & { readonly members?: readonly PageMember[] } = {}): PageFacts {
+const pause = async (): Promise<void> => {};
+
+async function factsOf(
+  over: Partial<PageFacts> & { readonly members?: readonly PageMember[] } = {},
+): Promise<PageFacts> {
   const { members = [], ...facts } = over;
   const page = facts.page ?? { ...NEW_PAGE, slug: "acme", title: "Acme" };
   return {
     page,
-    plans: plannedLines(page.groups, members),
+    plans: await plannedLines(page.groups, members, pause),
     closed: new Map(),
     pasts: new Map(),
     incidents: [],
@@ -63,7 +67,7 @@ function factsOf(over: Partial<PageFacts> & { readonly members?: readonly PageMe
     nowMs: NOW_MS,
     nameOf: (what) => Buffer.from(what).toString("hex").slice(0, 16),
     badgeOf: (what) => `b${Buffer.from(what).toString("hex")}`,
-    pause: async () => {},
+    pause,
     ...facts,
   };
 }
@@ -91,7 +95,7 @@ describe("lines of a page", () => {
       memberOf(10, { status: "unknown", lastCheckedAtMs: null }),
     ];
     const merges = [component({ merge: "share", title: "Many" }), component({ merge: "worst", title: "Worst" })];
-    const view = await makeView(factsOf({ page: withLines(...merges), members }));
+    const view = await makeView(await factsOf({ page: withLines(...merges), members }));
     const [many, worst] = view.groups[0]?.lines ?? [];
     expect([many?.state, many?.share, worst?.state, view.state]).toEqual([
       "partial",
@@ -100,7 +104,7 @@ describe("lines of a page", () => {
       "partial",
     ]);
     const half = members.map((member) => ({ ...member, status: member.id < 5 ? ("down" as const) : member.status }));
-    const later = await makeView(factsOf({ page: withLines(...merges), members: half }));
+    const later = await makeView(await factsOf({ page: withLines(...merges), members: half }));
     expect(later.groups[0]?.lines[0]?.state).toBe("down");
   });
 
@@ -130,17 +134,21 @@ describe("lines of a page", () => {
     const members = [memberOf(1), memberOf(2), memberOf(3)];
     const words = new Map([[3, { title: "Told", postmortem: "", notes: [] }]]);
     const incidents = [incident(1, 1), incident(2, 2), incident(3, 3)];
-    const view = await makeView(factsOf({ page, members, words, incidents }));
+    const view = await makeView(await factsOf({ page, members, words, incidents }));
     expect(view.incidents.map(({ title }) => title)).toEqual(["One was down", "Told"]);
     expect(JSON.stringify(view)).not.toContain("secret");
   });
 
-  it("are those that the selector finds, with as many of them as a page may have", () => {
+  it("are those that the selector finds, with as many of them as a page may have", async () => {
     const members = Array.from({ length: 1_000 }, (_, id) => memberOf(id, { tags: id % 2 === 0 ? ["even"] : [] }));
     const page = withLines(component({ servers: { tags: ["even"], not: { ids: [0] } } }));
-    const [lines = []] = plannedLines(page.groups, members);
+    const [lines = []] = await plannedLines(page.groups, members, pause);
     expect([lines.length, lines.at(-1)?.members.length, lines.at(-1)?.title]).toEqual([300, 200, "200 more"]);
-    const [one = []] = plannedLines(withLines(component({ title: "Own", servers: { ids: [3] } })).groups, members);
+    const [one = []] = await plannedLines(
+      withLines(component({ title: "Own", servers: { ids: [3] } })).groups,
+      members,
+      pause,
+    );
     expect(one.map(({ title }) => title)).toEqual(["Own"]);
   });
 
@@ -160,7 +168,7 @@ describe("lines of a page", () => {
       open: "always" as const,
       components: [component({ merge: "share", title: `Tunnels ${at}` })],
     }));
-    const view = await makeView(factsOf({ page: { ...withLines(), groups }, members, pasts }));
+    const view = await makeView(await factsOf({ page: { ...withLines(), groups }, members, pasts }));
     const html = statusPage(view, PLACE, "../badge/", null);
     expect(html).toContain("9800 of 10000 work");
     expect(Buffer.byteLength(html)).toBeLessThan(30_000);
@@ -202,7 +210,11 @@ describe("texts from outside", () => {
     const settings = { ...page.settings, text, links: { home: "https://acme.org/?a=1&b='", contact: null } };
     const update = { id: 1, level: "info" as const, title: text, text, atMs: NOW_MS, endsAtMs: null };
     const actor = { type: "system", id: null, name: null, via: "system", keyId: null } as const;
-    const facts = factsOf({ page: { ...page, settings }, members: [memberOf(1)], updates: [{ ...update, actor }] });
+    const facts = await factsOf({
+      page: { ...page, settings },
+      members: [memberOf(1)],
+      updates: [{ ...update, actor }],
+    });
     const view = { ...(await makeView(facts)), incidents: [incidentOf(text)] };
     const pages = [statusPage(view, PLACE, "b/", 5_000), incidentPage(view, incidentOf(text), PLACE)];
     for (const html of pages) {

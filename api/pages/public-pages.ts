@@ -267,7 +267,7 @@ export class PublicPages {
     const secrets = openedSecrets(sealing, page);
     const pause = (): Promise<void> => turn();
     const everyMember = page.groups.length === 0 ? [] : await statusPages.members(page.projectId, pause);
-    const plans = plannedLines(page.groups, everyMember);
+    const plans = await plannedLines(page.groups, everyMember, pause);
     const members = [...new Set(plans.flat().flatMap((plan) => plan.members))];
     const { days, show } = page.settings;
     const pastsOf = (some: readonly PageMember[], sinceMs: number) => statusPages.pasts(some, sinceMs, pause);

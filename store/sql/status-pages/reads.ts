@@ -11,8 +11,8 @@ import type { PageMember, PublicWords, StatusPages } from "./port.ts";
 
 /** Incidents, changes of pause and windows of one page, each, newest first; a piece has its share. Before the oldest nothing counts as known. */
 const MOST_READ = 50_000;
-/** Monitors of one piece: some ten milliseconds of a thread. */
-const MONITORS_AT_ONCE = 500;
+/** Monitors of one piece: a few milliseconds of a thread. */
+const MONITORS_AT_ONCE = 250;
 /** Notes of all incidents of one page, newest first. */
 const MOST_NOTES = 300;
 
