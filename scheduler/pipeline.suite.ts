@@ -38,6 +38,7 @@ export function pipelineScene(options: PipelineSceneOptions = {}) {
   const forgotten: number[] = [];
   const judged: { readonly context: CheckContext; readonly outcome: CheckOutcome; readonly item: JudgedOutcome }[] = [];
   const skipped: PlannedCheck[] = [];
+  const delays: number[] = [];
   const logged: (readonly [message: string, fields: object])[] = [];
   const admission = new Admission<Run>(overallLimit);
   const checkSpecs = new CheckSpecs(new ConcurrencyLimits<Run>(), { perHost, perWorkspace }, read);
@@ -72,6 +73,7 @@ export function pipelineScene(options: PipelineSceneOptions = {}) {
     onOutcome: (context, outcome) => {
       latest = { context, outcome };
     },
+    delays: { count: (latenessMs) => void delays.push(latenessMs) },
     log: { info: (fields, message) => void logged.push([message, fields]) },
   });
   const set = (monitor: Monitor): readonly PlannedCheck[] => {
@@ -84,6 +86,7 @@ export function pipelineScene(options: PipelineSceneOptions = {}) {
   return {
     ...{ pipeline, plan, specs: checkSpecs, defined: specs, states, admission, runs, forgotten, judged, skipped },
     logged,
+    delays,
     set,
     remove(monitorId: number): void {
       for (const change of plan.remove(monitorId)) pipeline.changes.apply(change, "changed", null);

@@ -25,7 +25,7 @@ export class CheckDelays {
     return this.#counts[LATE] ?? 0;
   }
 
-  /** @param latenessMs of a check that no cap held back */
+  /** @param latenessMs less what a cap held it back */
   count(latenessMs: number): void {
     if (latenessMs > LATE_MS) this.#counts[LATE] = this.late + 1;
     this.#counts[BEGUN] = this.begun + 1;

@@ -52,6 +52,20 @@ describe("CheckPipeline", () => {
     }
   });
 
+  it("tells how late checks of its own plan begin, less what a cap held them back", () => {
+    const monitors = [1, 2].map((id) => monitorOf({ id, host: "192.0.2.1" }));
+    const at = pipelineScene({ monitors, perHost: 1 });
+    at.advance(0);
+    at.advance(300);
+    at.answer({ latenessMs: 4 });
+    at.advance(0);
+    at.answer({ latenessMs: 340 });
+    expect(at.delays).toEqual([4, 40]);
+    at.advance(60_000);
+    at.answer({ latenessMs: 90, checker: "elsewhere" });
+    expect(at.delays).toEqual([4, 40]);
+  });
+
   it("says in the log when an incident opens and closes, once each", () => {
     const at = pipelineScene({ monitors: [monitorOf({ maxRetries: 0, name: "Site" })], areHealthy: true });
     for (const verdict of ["rejected", "rejected", "ok", "ok"] as const) {

@@ -43,7 +43,7 @@ export interface CheckPipelineOptions {
   readonly nowMs: () => number;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
-  /** Counts how late checks begin that no cap held back. */
+  /** Counts how late checks begin, less what a cap held them back. */
   readonly delays?: Pick<CheckDelays, "count">;
   readonly log: Pick<Log, "info">;
 }
@@ -116,7 +116,8 @@ export class CheckPipeline {
     if (planned.run !== null) return false;
     planned.run = runOf(planned, planned.spec, dueAtMs);
     this.#admission.request(planned.run);
-    planned.run.hasWaited = planned.run.state !== "running";
+    // Until it is sent: then it is how long.
+    if (planned.run.state !== "running") planned.run.heldMs = Number.NaN;
     return true;
   };
 
@@ -133,8 +134,12 @@ export class CheckPipeline {
     }
     for (const run of this.#admission.takeStarted()) {
       // Another scheduler has taken its shard while it waited.
-      if (this.#isDropped(run)) this.#over(run);
-      else this.#dispatch.send(run);
+      if (this.#isDropped(run)) {
+        this.#over(run);
+        continue;
+      }
+      if (Number.isNaN(run.heldMs)) run.heldMs = this.#options.nowMs() - (run.dueAtMs ?? 0);
+      this.#dispatch.send(run);
     }
     this.#dispatch.flush();
   }
@@ -155,8 +160,8 @@ export class CheckPipeline {
     const run = this.#dispatch.ended(outcome.checkId);
     if (run === undefined) return;
     // Of our own probers, by schedule: what runs elsewhere waits for other processors.
-    if (run.dueAtMs !== null && run.attempt === 1 && !run.hasWaited && outcome.checker === undefined)
-      this.#options.delays?.count(outcome.latenessMs);
+    if (run.dueAtMs !== null && run.attempt === 1 && outcome.checker === undefined)
+      this.#options.delays?.count(outcome.latenessMs - run.heldMs);
     if (this.#hold.keepForSecondLook(run, outcome, this.#admission.running)) return;
     const isDropped = this.#isDropped(run);
     this.#over(run);

@@ -53,8 +53,8 @@ export interface Run extends Limited<Run> {
   wasHealthy: boolean;
   /** A checker begins it within this, ms, or never. */
   readonly patienceMs: number;
-  /** A cap or a held sink kept it from starting when it was due. */
-  hasWaited: boolean;
+  /** How long a cap or a held sink kept it from being sent when it was due, ms. */
+  heldMs: number;
   /** Unix ms; null: when the limits let it start. */
   readonly dueAtMs: number | null;
   /** Of the running attempt; 0 when none runs. */
@@ -80,7 +80,7 @@ export function runOf(planned: PlannedCheck, spec: CheckSpec, dueAtMs: number): 
     patienceMs: planned.intervalMs,
     limits: planned.limits,
     state: "waiting",
-    hasWaited: false,
+    heldMs: 0,
     dueAtMs,
     checkId: 0,
     attempt: 1,

@@ -83,7 +83,7 @@ export interface LoopOptions {
     readonly locations: readonly string[];
   } | null;
   readonly log: Logger;
-  /** Counts how late checks begin that no cap held back. */
+  /** Counts how late checks begin, less what a cap held them back. */
   readonly delays?: CheckDelays;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;

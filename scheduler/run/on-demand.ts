@@ -151,7 +151,7 @@ function runOnDemand(
     patienceMs: PATIENCE_MS,
     limits,
     state: "waiting",
-    hasWaited: false,
+    heldMs: 0,
     dueAtMs: null,
     checkId: 0,
     attempt: 1,
