@@ -1,5 +1,6 @@
 /** The typed client of the page, below whatever path a proxy gives it; what the API says of an error becomes an ApiError. */
 import createClient from "openapi-fetch";
+import { comeAgain } from "./come-again.ts";
 import type { components, paths } from "./schema.d.ts";
 
 export type Schemas = components["schemas"];
@@ -48,6 +49,10 @@ export const client = createClient<paths>({
   cache: "no-cache",
 });
 
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
 client.use({
   onRequest({ request }) {
     if (projectId !== null) request.headers.set("X-Project-Id", projectId);
@@ -55,6 +60,7 @@ client.use({
     if (request.method !== "GET") request.headers.set("X-Sonde-Page", "1");
     return new Request(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(DEADLINE_MS)]) });
   },
+  onResponse: ({ request, response }) => comeAgain(request, response, fetch, pause),
 });
 
 /**
