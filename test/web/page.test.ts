@@ -201,10 +201,7 @@ describeWith(["chromium"], "the page", () => {
     await page.getByRole("heading", { level: 1, name: "Renamed" }).waitFor();
     await page.getByRole("link", { name: "Clone" }).click();
     const copied = page.getByRole("textbox", { name: "Name", exact: true });
-    await page.waitForFunction(
-      "[...document.querySelectorAll('input')].some(({ value }) => value === 'Renamed (copy)')",
-    );
-    expect(await copied.inputValue()).toBe("Renamed (copy)");
+    await expect.poll(() => copied.inputValue(), { timeout: 30_000 }).toBe("Renamed (copy)");
     expect(await accessFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Renamed (copy)" }).waitFor();
