@@ -135,7 +135,7 @@ describeWith(["chromium"], "the page", () => {
     await door.close();
     await page.getByRole("status").filter({ hasText: "down" }).first().waitFor({ timeout: 60_000 });
     await page.getByRole("heading", { level: 2, name: "Why" }).waitFor();
-    await page.waitForFunction("document.title.startsWith('(1)')", undefined, { timeout: 60_000 });
+    await expect.poll(() => page.title(), { timeout: 60_000 }).toMatch(/^\(1\)/);
     await page.getByRole("link", { name: "Incidents" }).click();
     await page.getByRole("link", { name: "Door" }).first().click();
     await page.getByRole("heading", { level: 1, name: "Door is down" }).waitFor();
