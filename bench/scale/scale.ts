@@ -149,7 +149,7 @@ async function asked({ client, key }: ServiceUnderTest, ids: readonly string[]):
     ["list of 50, anywhere", (n) => `/servers?family=all&limit=50&offset=${page(50, n)}`],
     ["list of 1,000, anywhere", (n) => `/servers?family=all&limit=1000&offset=${page(1_000, n)}`],
     ["search by a part of a name", (n) => `/servers?family=all&limit=50&search=${(n * 37) % 1_000}`],
-    ["those that are down", () => "/servers?family=all&limit=50&status=unhealthy"],
+    ["those that are down", () => "/servers?family=all&limit=50&status=down"],
     ["one monitor", (n) => `/servers/${ids[page(1, n)]}`],
     ["one monitor's newest results", (n) => `/results/server/${ids[page(1, n)]}?limit=100`],
     ["overview", () => "/overview"],
