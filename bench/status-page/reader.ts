@@ -140,7 +140,8 @@ class Measurement {
     const asking = new Set<Promise<void>>();
     const send = (): void => {
       while (free.length > 0 && waiting.length > 0) {
-        const [line, dueAt] = [free.pop(), waiting.shift()];
+        // In turn: the service ends connections that are idle.
+        const [line, dueAt] = [free.shift(), waiting.shift()];
         if (line === undefined || dueAt === undefined) return;
         this.#sentLate.push(performance.now() - dueAt);
         const asked: Promise<void> = this.#ask(line, dueAt).then(() => {
