@@ -116,8 +116,7 @@ export class CheckPipeline {
     if (planned.run !== null) return false;
     planned.run = runOf(planned, planned.spec, dueAtMs);
     this.#admission.request(planned.run);
-    // Until it is sent: then it is how long.
-    if (planned.run.state !== "running") planned.run.heldMs = Number.NaN;
+    if (planned.run.state !== "running") planned.run.heldMs = null;
     return true;
   };
 
@@ -138,7 +137,7 @@ export class CheckPipeline {
         this.#over(run);
         continue;
       }
-      if (Number.isNaN(run.heldMs)) run.heldMs = this.#options.nowMs() - (run.dueAtMs ?? 0);
+      run.heldMs ??= this.#options.nowMs() - (run.dueAtMs ?? 0);
       this.#dispatch.send(run);
     }
     this.#dispatch.flush();
@@ -161,7 +160,7 @@ export class CheckPipeline {
     if (run === undefined) return;
     // Of our own probers, by schedule: what runs elsewhere waits for other processors.
     if (run.dueAtMs !== null && run.attempt === 1 && outcome.checker === undefined)
-      this.#options.delays?.count(outcome.latenessMs - run.heldMs);
+      this.#options.delays?.count(outcome.latenessMs - (run.heldMs ?? 0));
     if (this.#hold.keepForSecondLook(run, outcome, this.#admission.running)) return;
     const isDropped = this.#isDropped(run);
     this.#over(run);

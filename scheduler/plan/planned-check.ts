@@ -53,8 +53,8 @@ export interface Run extends Limited<Run> {
   wasHealthy: boolean;
   /** A checker begins it within this, ms, or never. */
   readonly patienceMs: number;
-  /** How long a cap or a held sink kept it from being sent when it was due, ms. */
-  heldMs: number;
+  /** How long a cap or a held sink kept it from being sent when it was due, ms; null while it is kept. */
+  heldMs: number | null;
   /** Unix ms; null: when the limits let it start. */
   readonly dueAtMs: number | null;
   /** Of the running attempt; 0 when none runs. */
