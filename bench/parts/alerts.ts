@@ -17,6 +17,7 @@ import { Sender } from "../../scheduler/webhooks/sender.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
+import { type SinkWriter, startSinkWriter } from "../../store/sql/sink/writer.ts";
 import { conditions } from "./conditions.ts";
 import { Stalls } from "./stalls.ts";
 
@@ -39,14 +40,18 @@ export async function run(): Promise<void> {
 
 async function storm(hosts: number): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-alerts-"));
-  const controlPlane = await openControlPlane({ file: join(folder, "sonde.db") }, { role: "sink" });
+  const file = join(folder, "sonde.db");
+  const controlPlane = await openControlPlane({ file }, { role: "sink" });
+  // As in the service: the sink's thread writes, and moves the write-ahead log into the file, so that no commit of the sender's does.
+  const sink = startSinkWriter(file);
   try {
     const ids = await fill(controlPlane, hosts);
     const sending = new Sending(controlPlane);
-    const down = await sending.watch(() => apply(controlPlane, ids, "open"));
-    const up = await sending.watch(() => apply(controlPlane, ids, "close"));
+    const down = await sending.watch(() => apply(sink, ids, "open"));
+    const up = await sending.watch(() => apply(sink, ids, "close"));
     console.log(`  ${hosts} hosts: down: ${down}\n      and back: ${up}`);
   } finally {
+    await sink.close();
     await controlPlane.close();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -80,7 +85,7 @@ async function fill(plane: ControlPlane, hosts: number): Promise<readonly number
 let seq = 0;
 
 /** @returns when the last of them was stored, ms */
-async function apply(plane: ControlPlane, ids: readonly number[], type: "open" | "close"): Promise<number> {
+async function apply(sink: SinkWriter, ids: readonly number[], type: "open" | "close"): Promise<number> {
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     const atMs = Date.now();
     const why = { message: "connection refused", category: "server_not_connected" as const, locations: ["any"] };
@@ -92,7 +97,7 @@ async function apply(plane: ControlPlane, ids: readonly number[], type: "open" |
           : ({ type, monitorId, atMs } as const),
       );
     seq += 1;
-    await plane.sink.apply({ spool: "bench", appliedSeq: seq, live: [], drainedInboxIds: [], incidents });
+    await sink.apply({ spool: "bench", appliedSeq: seq, live: [], drainedInboxIds: [], incidents });
     await delay(PAUSE_MS);
   }
   return performance.now();
