@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { addressesOf, confirmingBy, isWithin, nextPlace } from "./mail-confirmation.ts";
+import { addressesOf, confirmingBy, digestOf, nextPlace, staysConfirmed } from "./mail-confirmation.ts";
 
 const PLAIN = { open: (_where: string, sealed: string) => sealed };
 
@@ -10,7 +10,7 @@ it("a token is one of ours or none, whatever it says, and is good for its list a
       const read = confirmingBy(PLAIN, text, 500);
       if (read === undefined) return;
       expect(Number.isSafeInteger(read.channelId)).toBe(true);
-      expect(nextPlace(read, ["a@test-site.org"])).toBeUndefined();
+      expect(nextPlace(read, { settings: { to: ["a@test-site.org"] }, secretNames: [] })).toBeUndefined();
     }),
     { numRuns: 200 },
   );
@@ -27,6 +27,15 @@ it("addresses count once, and a shorter list asks no one again", () => {
   const lists = { to: ["a@b.org", "c@d.org"], cc: ["a@b.org"] };
   expect(addressesOf(lists)).toEqual(["a@b.org", "c@d.org"]);
   expect(addressesOf({ to: "a@b.org", topic: 5 })).toEqual([]);
-  expect(isWithin(lists, { to: ["c@d.org"] })).toBe(true);
-  expect(isWithin({ to: ["c@d.org"] }, lists)).toBe(false);
+  const all = { settings: lists, secretNames: [] };
+  const one = { settings: { to: ["c@d.org"] }, secretNames: [] };
+  expect([staysConfirmed(all, one), staysConfirmed(one, all)]).toEqual([true, false]);
+});
+
+it("what was confirmed by a mail server of one's own is asked again by the service's", () => {
+  const service = { settings: { to: ["a@b.org"] }, secretNames: [] };
+  const other = { ...service, secretNames: ["smtp_url"] };
+  expect([staysConfirmed(other, service), staysConfirmed(service, other)]).toEqual([false, true]);
+  expect(nextPlace({ channelId: 1, place: 0, digest: digestOf(other) }, other)).toBeNull();
+  expect(nextPlace({ channelId: 1, place: 0, digest: digestOf(other) }, service)).toBeUndefined();
 });

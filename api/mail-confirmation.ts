@@ -23,7 +23,7 @@ interface Confirming {
   readonly channelId: number;
   /** Place in the list of the address that confirms. */
   readonly place: number;
-  /** Of the list as it was. */
+  /** Of the list and the way to it as they were. */
   readonly digest: string;
 }
 
@@ -33,14 +33,25 @@ export function addressesOf(settings: Readonly<Record<string, unknown>>): readon
   return [...new Set(lists.flat().map(String))];
 }
 
-/** Whether everyone in the second list is in the first. */
-export function isWithin(before: Readonly<Record<string, unknown>>, after: Readonly<Record<string, unknown>>): boolean {
-  const known = new Set(addressesOf(before));
-  return addressesOf(after).every((address) => known.has(address));
+/** Where its mails go, and by whom. */
+export type Addressed = Pick<OpenableChannel, "settings" | "secretNames">;
+
+/** Who runs a mail server reads the links that go by it, so what they confirm says nothing about mails that go by the service's. */
+function hasOwnServer({ secretNames }: Pick<Addressed, "secretNames">): boolean {
+  return secretNames.includes("smtp_url");
 }
 
-function digestOf(addresses: readonly string[]): string {
-  return createHash("sha256").update(JSON.stringify(addresses)).digest("base64url").slice(0, 22);
+/** Whether who confirmed the first has confirmed the second: everyone of it is in the first, and it goes by no more trusted server. */
+export function staysConfirmed(before: Addressed, after: Addressed): boolean {
+  const known = new Set(addressesOf(before.settings));
+  const isAsTrusted = hasOwnServer(after) || !hasOwnServer(before);
+  return isAsTrusted && addressesOf(after.settings).every((address) => known.has(address));
+}
+
+/** Of what a link confirms. */
+export function digestOf(channel: Addressed): string {
+  const words = [...(hasOwnServer(channel) ? ["by another server"] : []), ...addressesOf(channel.settings)];
+  return createHash("sha256").update(JSON.stringify(words)).digest("base64url").slice(0, 22);
 }
 
 /** @returns undefined for what we did not make, and for what is too old */
@@ -54,8 +65,9 @@ export function confirmingBy(
 }
 
 /** @returns the next address that is to be asked; null: all have confirmed; undefined: the link is for another list */
-export function nextPlace({ place, digest }: Confirming, addresses: readonly string[]): number | null | undefined {
-  if (digest !== digestOf(addresses) || place >= addresses.length) return undefined;
+export function nextPlace({ place, digest }: Confirming, channel: Addressed): number | null | undefined {
+  const addresses = addressesOf(channel.settings);
+  if (digest !== digestOf(channel) || place >= addresses.length) return undefined;
   return place + 1 < addresses.length ? place + 1 : null;
 }
 
@@ -75,7 +87,7 @@ export async function askToConfirm(
     (await counters.takeFrom(`confirm:${channel.projectId}`, MAILS_A_DAY.project, DAY_MS, nowMs)) &&
     (await counters.takeFrom(`confirm:${byAddress}`, MAILS_A_DAY.address, DAY_MS, nowMs));
   if (!mayAsk) return "too many mails were sent to confirm addresses: try again tomorrow";
-  const token = sealLink(api.sealing, LINK.purpose, `${channel.id}.${place}.${digestOf(addresses)}`, nowMs);
+  const token = sealLink(api.sealing, LINK.purpose, `${channel.id}.${place}.${digestOf(channel)}`, nowMs);
   const link = `${api.baseUrl()}/confirm/${token}`;
   const settings = { ...channel.settings, ...secretsOf(api, channel), to: [address], cc: [] };
   const signal = AbortSignal.any([api.closing, AbortSignal.timeout(MAIL_MS)]);

@@ -6,7 +6,7 @@ import { readSettings, type SplitSettings } from "../../scheduler/alerts/channel
 import type { ChannelRecord, OpenableChannel } from "../../store/sql/alerts/channels-port.ts";
 import { hasSecrets, kindOf, MOST_CHANNELS, nameOf, openedOf, sealedOf } from "../endpoints/channels.ts";
 import { ApiError, badRequest, refusal } from "../errors.ts";
-import { isWithin } from "../mail-confirmation.ts";
+import { staysConfirmed } from "../mail-confirmation.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import { channelEntry } from "./entries.ts";
 import type { References } from "./references.ts";
@@ -144,7 +144,7 @@ class ChannelPlanner {
         ? {
             ...{ name, active, settings: read.settings, secretNames: read.secretNames },
             sealed: hasSecrets(read) ? sealedOf(api, now.id, read) : null,
-            ...(!isWithin(now.settings, read.settings) && { verifiedAtMs: null }),
+            ...(!staysConfirmed(now, read) && { verifiedAtMs: null }),
           }
         : null,
       managed,

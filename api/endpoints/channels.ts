@@ -21,7 +21,7 @@ import { fieldOf, type JsonObject, readObject, readOptionalObject } from "../bod
 import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
-import { askMeanwhile, askToConfirm, isWithin } from "../mail-confirmation.ts";
+import { askMeanwhile, askToConfirm, staysConfirmed } from "../mail-confirmation.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
 import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -146,7 +146,7 @@ function changesOf(api: Api, body: JsonObject, before: OpenableChannel): Channel
     settings: read.settings,
     secretNames: read.secretNames,
     sealed: hasSecrets(read) ? sealedOf(api, before.id, read) : null,
-    ...(!isWithin(before.settings, read.settings) && { verifiedAtMs: null }),
+    ...(!staysConfirmed(before, read) && { verifiedAtMs: null }),
   };
 }
 
@@ -177,11 +177,10 @@ async function testUnsaved(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readObject(call.request);
   const kind = kindOf(body);
   const stored = await storedOf(api, call, body, kind);
-  const { settings, secrets } = settingsOf(kind, settingsField(body), stored);
-  if (
-    awaitsConfirmation({ kind: kind.kind, verifiedAtMs: stored?.verifiedAtMs ?? null }) ||
-    !isWithin(stored?.settings ?? {}, settings)
-  )
+  const read = settingsOf(kind, settingsField(body), stored);
+  const { settings, secrets } = read;
+  const isAwaiting = awaitsConfirmation({ kind: kind.kind, verifiedAtMs: stored?.verifiedAtMs ?? null });
+  if (isAwaiting || !staysConfirmed(stored ?? { settings: {}, secretNames: [] }, read))
     return unconfirmed("save the channel: its addresses are asked by mail then");
   return (await test(api, call, { kind: kind.kind, name: kind.name, settings: { ...settings, ...secrets } }, body))
     .response;
@@ -201,7 +200,7 @@ async function storedOf(api: Api, call: ProjectCall, body: JsonObject, kind: Def
   if (id === undefined) throw refusal("invalidChannelId");
   const found = await openable(api, call, id);
   if (found === undefined || found.kind !== kind.kind) throw refusal("channelNotFound");
-  return { ...openedOf(api, found), verifiedAtMs: found.verifiedAtMs };
+  return { ...openedOf(api, found), secretNames: found.secretNames, verifiedAtMs: found.verifiedAtMs };
 }
 
 async function openable(api: Api, call: ProjectCall, id: number): Promise<OpenableChannel | undefined> {

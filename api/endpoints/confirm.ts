@@ -5,7 +5,7 @@ import type { OpenableChannel } from "../../store/sql/alerts/channels-port.ts";
 import type { Api } from "../api.ts";
 import { BUTTON_PAGE, buttonPage, textPage } from "../button-page.ts";
 import type { ApiResponse } from "../http.ts";
-import { addressesOf, askToConfirm, confirmingBy, nextPlace } from "../mail-confirmation.ts";
+import { addressesOf, askToConfirm, confirmingBy, digestOf, nextPlace } from "../mail-confirmation.ts";
 import type { Call, Route } from "../route.ts";
 
 /** Requests from one address; our choice: a person has one button. */
@@ -37,9 +37,9 @@ async function confirm(api: Api, call: Call): Promise<ApiResponse> {
       return textPage(200, "Sonde", `Confirmed. The next address of the channel could not be asked: ${fault}.`);
     }
     const { id, projectId } = channel;
-    const addresses = JSON.stringify(addressesOf(channel.settings));
+    const digest = digestOf(channel);
     await api.controlPlane.channels.update(projectId, id, call.nowMs, (now) =>
-      JSON.stringify(addressesOf(now.settings)) === addresses ? { verifiedAtMs: call.nowMs } : {},
+      digestOf(now) === digest ? { verifiedAtMs: call.nowMs } : {},
     );
     return textPage(200, "Sonde", CONFIRMED);
   });
@@ -51,10 +51,7 @@ async function guarded(api: Api, call: Call, go: (found: Confirmable) => Promise
       return textPage(429, "Too many requests", "Wait a minute and try again.");
     const confirming = confirmingBy(api.sealing, call.params[0] ?? "", call.nowMs);
     const [channel] = confirming === undefined ? [] : await api.controlPlane.channels.openable([confirming.channelId]);
-    const next =
-      confirming === undefined || channel === undefined
-        ? undefined
-        : nextPlace(confirming, addressesOf(channel.settings));
+    const next = confirming === undefined || channel === undefined ? undefined : nextPlace(confirming, channel);
     if (confirming === undefined || channel === undefined || next === undefined)
       return textPage(
         404,

@@ -261,6 +261,11 @@ export function channelsSuite(server: "net" | "node"): void {
       expect((await world.send("GET", `/api/v1/channels/${id}`)).body.state).toBe("ok");
       expect((await post(`/${id}/test`, {})).body).toMatchObject({ delivered: true });
       expect(mailed.at(-1)).toEqual({ to: `${ada},${bob}`, link: "" });
+      // Who runs that server may have pressed the buttons alone.
+      const byService = { to: [ada], from: settings.from, smtp_url: null };
+      expect((await post("/test", { kind: "email", id, settings: byService })).body.error).toContain(
+        "save the channel",
+      );
       // Another address is asked first, and the links that went out before are for another list.
       expect((await put(id, { settings: { to: [ada, "eve@test-site.org"], from: settings.from } })).body.state).toBe(
         "unverified",
