@@ -17,6 +17,23 @@ export const PAGE_SCRIPT = `
   const letters = "dghpu";
   let gaps = [];
   let isWatching = false;
+  const plain = (height) => {
+    const own = document.querySelector("table.monitors");
+    const rows = [...own.querySelectorAll(".rows tr")];
+    const [table, body] = [document.createElement("table"), document.createElement("tbody")];
+    table.className = own.className;
+    table.style.cssText = own.style.cssText;
+    table.style.position = "relative";
+    body.className = "rows";
+    body.style.height = height + "px";
+    for (let n = 0; n < 700; n++) {
+      const row = rows[n % rows.length].cloneNode(true);
+      row.style.top = n * rows[0].offsetHeight + "px";
+      body.append(row);
+    }
+    table.append(body);
+    return table;
+  };
   const bench = {
     keys: [],
     frame,
@@ -45,22 +62,22 @@ export const PAGE_SCRIPT = `
         for (const entry of list.getEntries()) if (entry.name === "input" || entry.name === "keydown") bench.keys.push(entry.duration);
       }).observe({ type: "event", durationThreshold: 16 });
     },
-    /** The table, or in its place nothing of its height. */
-    async toTop(isEmpty) {
+    /** The table; or in its place a plain one of as many of the same rows as are scrolled through, which no script touches; or nothing of its height. */
+    async toTop(what) {
       const app = document.getElementById("app");
-      document.querySelector(".bench-empty")?.remove();
+      document.querySelector(".bench-instead")?.remove();
       app.style.display = "";
       const height = document.documentElement.scrollHeight;
-      if (isEmpty) {
-        const empty = document.createElement("div");
-        empty.className = "bench-empty";
-        empty.style.height = height + "px";
+      if (what !== "table") {
+        const instead = document.createElement("div");
+        instead.className = "bench-instead";
+        instead.style.height = height + "px";
+        if (what === "plain") instead.append(plain(height));
         app.style.display = "none";
-        document.body.append(empty);
+        document.body.append(instead);
       }
       scrollTo(0, 0);
-      await frame();
-      await frame();
+      for (let n = 0; n < 30; n++) await frame();
     },
     watchFrames() {
       gaps = [];

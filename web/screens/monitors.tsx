@@ -1,5 +1,6 @@
 /** All monitors in one dense table: 10,000 rows, of which those in view are in the document. */
 import { useComputed } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { BulkBar } from "../parts/bulk.tsx";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
@@ -178,11 +179,27 @@ const idOf = ({ id }: MonitorEntry) => id;
 /** Of one row, which is drawn again when something has changed in its entry. */
 function cellsOf(columns: readonly Column[], entry: MonitorEntry) {
   revision.value;
-  return columns.map(({ name, cell }) => (
+  return columns.map((column) => cellOf(column, entry));
+}
+
+function cellOf({ name, cell }: Column, entry: MonitorEntry) {
+  return (
     <td key={name} class={`c-${name}`}>
       {cell(entry) as never}
     </td>
-  ));
+  );
+}
+
+/** What can be read of a row that passes. */
+const READ_IN_PASSING: ReadonlySet<string> = new Set(["status", "name"]);
+
+/** The other cells stay as they were drawn, for another monitor, and are hidden. */
+function passingCells(columns: readonly Column[], entry: MonitorEntry, drawn: ComponentChildren) {
+  revision.value;
+  const before = Array.isArray(drawn) ? drawn : [];
+  return columns.map((column, place) =>
+    READ_IN_PASSING.has(column.name) ? cellOf(column, entry) : (before[place] ?? cellOf(column, entry)),
+  );
 }
 
 function Table() {
@@ -203,6 +220,10 @@ function Table() {
     if (cell && entry !== undefined) cell.title = columns[cell.cellIndex]?.more?.(entry) ?? "";
   };
   const cells = useCallback((entry: MonitorEntry) => cellsOf(columns, entry), [columns]);
+  const passing = useCallback(
+    (entry: MonitorEntry, drawn: ComponentChildren) => passingCells(columns, entry, drawn),
+    [columns],
+  );
   return (
     <>
       <div class="bar">
@@ -231,6 +252,7 @@ function Table() {
           rowPx={isPhone ? ROW_PX.phone : ROW_PX.wide}
           idOf={idOf}
           cells={cells}
+          passing={passing}
           rest={rest}
         />
       </table>
