@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { BroadcastChannel } from "node:worker_threads";
 import { createListeners, createRowListeners, type OpenNotices } from "./notices.ts";
-import type { RowFeed } from "./state.ts";
+import type { RowFeed, Topic } from "./state.ts";
 
 /** @param file the state's file: its full path keeps two services in one process apart, as tests have them */
 export function openThreadNotices(file: string): OpenNotices {
@@ -12,16 +12,27 @@ export function openThreadNotices(file: string): OpenNotices {
   channel.onmessage = (event: unknown): void => listeners.tell((event as { readonly data: unknown }).data);
   let isOpen = true;
   const rows = openThreadRows(file);
-  return {
-    rows,
-    publish(topic) {
-      if (!isOpen) return;
+  const unsent = new Set<Topic>();
+  const send = (): void => {
+    if (!isOpen) return;
+    const topics = [...unsent];
+    unsent.clear();
+    for (const topic of topics) {
       channel.postMessage(topic);
       // A BroadcastChannel does not deliver a message to its own sender.
-      queueMicrotask(() => listeners.tell(topic));
+      listeners.tell(topic);
+    }
+  };
+  return {
+    rows,
+    // Each thread is woken up by a message: what is told often in one turn of the loop is told once.
+    publish(topic) {
+      if (unsent.size === 0) setImmediate(send);
+      unsent.add(topic);
     },
     subscribe: listeners.subscribe,
     async close() {
+      send();
       isOpen = false;
       channel.close();
       rows.close();

@@ -1,6 +1,7 @@
 /** The audit log, with a bound of time and number in each workspace. */
 import type { AuditWord } from "../../../model/audit.ts";
-import type { Database, Session } from "../db/database.ts";
+import { insertRow, rowInsert } from "../db/bulk.ts";
+import { type Database, type Session, statement } from "../db/database.ts";
 import { AUDIT } from "../schema/audit-table.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import type { Row } from "../schema/tables.ts";
@@ -16,6 +17,9 @@ import {
 /** Counting out the newest entries costs as much as they are many. */
 const COUNTED_EVERY = 500;
 
+const ADD = rowInsert(AUDIT);
+const FORGET_OLD = statement("forget_old_audit", "delete from audit where organization_id = ? and at_ms < ?");
+
 const toEntry: (row: Row<"audit">) => AuditEntry = decoder(AUDIT);
 const fromEntry = encoder<NewAuditEntry, typeof AUDIT.columns>(AUDIT);
 
@@ -25,12 +29,8 @@ export function createAudit({ read, write }: Database, most = AUDIT_KEPT_ENTRIES
   return {
     add: (entry) =>
       write(async (session) => {
-        const { id } = await session.kysely
-          .insertInto("audit")
-          .values(fromEntry(entry))
-          .returning("id")
-          .executeTakeFirstOrThrow();
-        await forgetOld(session, entry.organizationId, entry.atMs - AUDIT_KEPT_MS);
+        const id = await insertRow(session, ADD, fromEntry(entry));
+        await session.query(FORGET_OLD, entry.organizationId, entry.atMs - AUDIT_KEPT_MS);
         if (id % every === 0) await forgetMost(session, entry.organizationId, most);
       }),
     async list(organizationId, filter, nowMs) {
@@ -46,14 +46,6 @@ export function createAudit({ read, write }: Database, most = AUDIT_KEPT_ENTRIES
       return { rows: rows.map(toEntry), total };
     },
   };
-}
-
-async function forgetOld({ kysely }: Session, organizationId: number, beforeMs: number): Promise<void> {
-  await kysely
-    .deleteFrom("audit")
-    .where("organization_id", "=", organizationId)
-    .where("at_ms", "<", beforeMs)
-    .execute();
 }
 
 async function forgetMost({ kysely }: Session, organizationId: number, most: number): Promise<void> {

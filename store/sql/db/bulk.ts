@@ -5,7 +5,7 @@
 import type { Insertable } from "kysely";
 import { type Columns, insertColumns, type SqlValue, type Table } from "../schema/column.ts";
 import type { Tables } from "../schema/tables.ts";
-import { type BulkStatement, bulkStatement, type Session } from "./database.ts";
+import { type BulkStatement, bulkStatement, type Session, type Statement, statement } from "./database.ts";
 
 /** `unnest(…) as n (…)`: rows of these columns from arrays in that order. */
 export function unnested({ columns }: Table, names: readonly string[]): string {
@@ -42,6 +42,32 @@ export function insertRows(
     statement,
     rows.map((row) => columns.map((column) => row[column] ?? null)),
   );
+}
+
+interface RowInsert {
+  readonly statement: Statement;
+  readonly columns: readonly string[];
+}
+
+/** An insert of one row, prepared once: the query builder would make its text anew each time, which takes longer than SQLite for the row. */
+export function rowInsert(table: Table): RowInsert {
+  const columns = insertColumns(table);
+  const into = `insert into ${table.name} (${columns.join(", ")})`;
+  return {
+    statement: statement(`add_${table.name}`, `${into} values (${columns.map(() => "?").join(", ")}) returning id`),
+    columns,
+  };
+}
+
+/** A value that the row lacks becomes null. @returns the number that the database gave it */
+export async function insertRow(
+  session: Session,
+  { statement: wanted, columns }: RowInsert,
+  row: Readonly<Record<string, SqlValue>>,
+): Promise<number> {
+  const [made] = await session.query<{ readonly id: number }>(wanted, ...columns.map((column) => row[column] ?? null));
+  if (made === undefined) throw new Error("an inserted row has no number");
+  return made.id;
 }
 
 type Names<Of extends Columns> = readonly (keyof Of & string)[];

@@ -1,5 +1,5 @@
 /** What people and the service did to a monitor (docs/api-contract.md#monitors). */
-import { insertInChunks } from "../db/bulk.ts";
+import { bulkInsert, insertRows } from "../db/bulk.ts";
 import type { Database, Session } from "../db/database.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { HISTORY, type Row } from "../schema/tables.ts";
@@ -8,6 +8,7 @@ import type { History, HistoryEntry } from "./history-port.ts";
 export type NewHistoryEntry = Omit<HistoryEntry, "id">;
 
 const toEntry: (row: Row<"history">) => HistoryEntry = decoder(HISTORY);
+const ADD_HISTORY = bulkInsert(HISTORY);
 const fromEntry = encoder<NewHistoryEntry, typeof HISTORY.columns>(HISTORY);
 
 export function createHistory({ read }: Database): History {
@@ -43,9 +44,10 @@ export async function insertHistory(
   session: Session,
   entries: readonly { readonly monitorId: number; readonly entry: NewHistoryEntry }[],
 ): Promise<void> {
-  await insertInChunks(
+  if (entries.length === 0) return;
+  await insertRows(
     session,
-    "history",
+    ADD_HISTORY,
     entries.map(({ monitorId, entry }) => ({ ...fromEntry(entry), monitor_id: monitorId })),
   );
 }

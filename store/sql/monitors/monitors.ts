@@ -46,6 +46,22 @@ function byIds(name: string, columns: readonly string[]): Statement {
 const FIND_ALL = byIds("find_monitors", [...MONITOR_COLUMNS, ...LIVE_COLUMNS]);
 const FIND_CHECKED = byIds("find_checked", CHECKED_COLUMNS);
 
+/**
+ * All website checks of a host have the same settings, but an http address cannot have certificate days. So the check that has most is read, which is the
+ * first of the index of hosts (migration 0033).
+ */
+const HOST_EXPIRY = statement(
+  "host_expiry",
+  `select ssl_expiration_days as ssl_days, domain_expiration_days as domain_days from monitors
+   where project_id = ? and host = ? and deleted_at_ms is null and kind in (${WEBSITE_KINDS.map((kind) => `'${kind}'`).join(", ")})
+   order by coalesce(ssl_expiration_days, 0) + coalesce(domain_expiration_days, 0) desc, id limit 1`,
+);
+
+interface HostExpiryRow {
+  readonly ssl_days: number | null;
+  readonly domain_days: number | null;
+}
+
 /** Of the subscription that a monitor follows. */
 const WORKERS = "(select s.max_workers from subscriptions s where s.id = m.subscription_id)";
 const ALERT_PERCENT = "(select s.config_alert_percent from subscriptions s where s.id = m.subscription_id)";
@@ -77,19 +93,8 @@ export function createMonitors(database: Database): Monitors {
     list: (projectId, filter) => list(read, projectId, filter),
     search: (projectIds, text, id, limit, offset) => search(read, projectIds, text, id, limit, offset),
     async hostExpiry(projectId, host) {
-      const row = await read.kysely
-        .selectFrom("monitors")
-        .select(["ssl_expiration_days as sslExpirationDays", "domain_expiration_days as domainExpirationDays"])
-        .where("project_id", "=", projectId)
-        .where("host", "=", host)
-        .where("kind", "in", WEBSITE_KINDS)
-        .where("deleted_at_ms", "is", null)
-        // All website checks of a host have the same settings, but an http address cannot have certificate days. So the check that has most is read.
-        .orderBy(sql`coalesce(ssl_expiration_days, 0) + coalesce(domain_expiration_days, 0)`, "desc")
-        .orderBy("id")
-        .limit(1)
-        .executeTakeFirst();
-      return row ?? null;
+      const [row] = await read.query<HostExpiryRow>(HOST_EXPIRY, projectId, host);
+      return row === undefined ? null : { sslExpirationDays: row.ssl_days, domainExpirationDays: row.domain_days };
     },
     slotsUsed: (organizationId) => slotsUsed(read, organizationId),
     async names(projectId) {

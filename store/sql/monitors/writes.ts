@@ -5,12 +5,14 @@ import { pauseEvent } from "../../../model/event.ts";
 import { familyOf, WEBSITE_KINDS } from "../../../model/kind.ts";
 import { newLiveState } from "../../../model/live.ts";
 import type { Monitor } from "../../../model/monitor.ts";
+import { bulkInsert, insertRow, insertRows, rowInsert } from "../db/bulk.ts";
 import type { Database, Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
 import { isTaken } from "../db/unique.ts";
 import { appendEvents } from "../events/outbox.ts";
 import { addEventToOpenIncident } from "../incidents/events.ts";
 import { sealedFor } from "../schema/seal-new.ts";
+import { LIVE, MONITORS } from "../schema/tables.ts";
 import { storable, storableOrNull } from "../schema/text.ts";
 import { type ChangedMonitor, changeMonitor } from "./change.ts";
 import { addHistory, type NewHistoryEntry } from "./history.ts";
@@ -28,6 +30,9 @@ import { fromLive, fromMonitor, LIVE_COLUMNS, MONITOR_COLUMNS, SEALED_COLUMN, to
 import { requireSlot } from "./slots.ts";
 
 type MonitorWrites = Pick<Monitors, "create" | "update" | "updateMany" | "remove" | "removeMany" | "setHostExpiry">;
+const ADD_MONITOR = rowInsert(MONITORS);
+const ADD_LIVE = bulkInsert(LIVE);
+
 type HostExpiry = Parameters<Monitors["setHostExpiry"]>[2];
 
 export function createMonitorWrites({ write }: Database): MonitorWrites {
@@ -132,24 +137,16 @@ async function create(session: Session, input: NewMonitor, actor: Actor): Promis
     updatedAtMs: nowMs,
   };
   const generation = await raiseGeneration(session);
-  const { kysely } = session;
-  const { id } = await kysely
-    .insertInto("monitors")
-    .values({ ...fromMonitor(monitor), deleted_at_ms: null, generation })
-    .returning("id")
-    .executeTakeFirstOrThrow();
+  const id = await insertRow(session, ADD_MONITOR, { ...fromMonitor(monitor), generation });
   const secrets = {
     ...(sealed !== undefined && { sealed: sealedFor(id, sealed) }),
     ...(urlSealed !== undefined && { urlSealed: sealedFor(id, urlSealed) }),
   };
   if (sealed !== undefined || urlSealed !== undefined) {
     const columns = { sealed: secrets.sealed ?? null, url_sealed: secrets.urlSealed ?? null };
-    await kysely.updateTable("monitors").set(columns).where("id", "=", id).execute();
+    await session.kysely.updateTable("monitors").set(columns).where("id", "=", id).execute();
   }
-  await kysely
-    .insertInto("live")
-    .values(fromLive(newLiveState(id)))
-    .execute();
+  await insertRows(session, ADD_LIVE, [fromLive(newLiveState(id))]);
   if (heartbeatToken !== null) {
     await addHeartbeat(session, id, heartbeatToken);
   }

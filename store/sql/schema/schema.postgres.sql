@@ -500,7 +500,7 @@ create table monitors (
   constraint monitors_project_id_fkey FOREIGN KEY (project_id) REFERENCES projects(id)
 );
 CREATE INDEX monitors_by_generation ON public.monitors USING btree (generation);
-CREATE INDEX monitors_by_host ON public.monitors USING btree (project_id, host) WHERE (deleted_at_ms IS NULL);
+CREATE INDEX monitors_by_host ON public.monitors USING btree (project_id, host, ((COALESCE(ssl_expiration_days, 0) + COALESCE(domain_expiration_days, 0))) DESC, id) WHERE (deleted_at_ms IS NULL);
 CREATE INDEX monitors_by_name ON public.monitors USING btree (project_id, deleted_at_ms, name_key, id, family, kind, active);
 CREATE INDEX monitors_by_subscription ON public.monitors USING btree (subscription_id) WHERE ((subscription_id IS NOT NULL) AND (deleted_at_ms IS NULL));
 CREATE INDEX monitors_by_workspace ON public.monitors USING btree (organization_id, family, pause_reasons) WHERE (deleted_at_ms IS NULL);

@@ -384,7 +384,9 @@ CREATE TABLE "monitors" ("id" integer primary key autoincrement,
 
 CREATE INDEX "monitors_by_generation" on "monitors" ("generation");
 
-CREATE INDEX "monitors_by_host" on "monitors" ("project_id", "host") where "deleted_at_ms" is null;
+CREATE INDEX monitors_by_host on monitors
+    (project_id, host, (coalesce(ssl_expiration_days, 0) + coalesce(domain_expiration_days, 0)) desc, id)
+    where deleted_at_ms is null;
 
 CREATE INDEX "monitors_by_name" on "monitors" ("project_id", "deleted_at_ms", "name_key", "id", "family", "kind", "active");
 

@@ -26,6 +26,7 @@ import { identities } from "./0023-identities.ts";
 import { passkeys } from "./0028-passkeys.ts";
 import { savedViews } from "./0029-saved-views.ts";
 import { confirmedMail } from "./0030-confirmed-mail.ts";
+import { expiryByHost } from "./0033-expiry-by-host.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -52,5 +53,6 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0028-passkeys": passkeys,
   "0029-saved-views": savedViews,
   "0030-confirmed-mail": confirmedMail,
+  "0033-expiry-by-host": expiryByHost,
   "0019-status-pages": statusPages,
 };
