@@ -58,56 +58,76 @@ export function drawCells(
   canvas: HTMLCanvasElement,
   entries: readonly MonitorEntry[],
   { cell, columns, height }: Layout,
-  { fill, ink, ring }: Palette,
+  palette: Palette,
   active: number,
 ): void {
   const context = canvas.getContext("2d");
   if (context === null) return;
-  const scale = Math.min(devicePixelRatio || 1, 2);
-  canvas.width = Math.round(columns * (cell + GAP) * scale);
+  const [pitch, scale] = [cell + GAP, canvasScale()];
+  canvas.width = columns * pitch * scale;
   canvas.height = Math.max(1, Math.round(height * scale));
-  context.scale(scale, scale);
-  const place = (index: number): readonly [number, number] => [
-    (index % columns) * (cell + GAP),
-    Math.floor(index / columns) * (cell + GAP),
-  ];
-  let colour = "";
-  for (const [index, { status }] of entries.entries()) {
-    const [x, y] = place(index);
-    if (fill[status] !== colour) {
-      colour = fill[status];
-      context.fillStyle = colour;
+  const count = entries.length;
+  for (let from = 0; from < count; ) {
+    const status = entries[from]?.status;
+    const rowEnd = Math.min(count, (Math.floor(from / columns) + 1) * columns);
+    let end = from + 1;
+    while (end < rowEnd && entries[end]?.status === status) end++;
+    if (status !== undefined) {
+      context.fillStyle = tileOf(context, status, cell, scale, palette);
+      const [x, y] = [(from % columns) * pitch, Math.floor(from / columns) * pitch];
+      context.fillRect(x * scale, y * scale, (end - from) * pitch * scale, pitch * scale);
     }
-    context.fillRect(x, y, cell, cell);
+    from = end;
   }
-  drawShapes(context, entries, place, cell, ink);
   if (active < 0) return;
-  const [x, y] = place(active);
-  context.strokeStyle = ring;
+  const [x, y] = [(active % columns) * pitch, Math.floor(active / columns) * pitch];
+  context.scale(scale, scale);
+  context.strokeStyle = palette.ring;
   context.lineWidth = 2;
   context.strokeRect(x - 0.5, y - 0.5, cell + 1, cell + 1);
 }
 
-/** All of them are one path, which is stroked once: thousands of strokes take longer than a frame. */
-function drawShapes(
+/** Whole: each cell is then the same picture. */
+export const canvasScale = (): number => (devicePixelRatio > 1 ? 2 : 1);
+
+let tiles: { readonly key: string; readonly palette: Palette; readonly made: Map<Status, CanvasPattern> } | null = null;
+
+/** One cell with the gap behind and below it, which fills a row of them at once: to draw thousands one by one takes longer than a frame. */
+function tileOf(
   context: CanvasRenderingContext2D,
-  entries: readonly MonitorEntry[],
-  place: (index: number) => readonly [number, number],
+  status: Status,
   cell: number,
-  ink: string,
-): void {
+  scale: number,
+  palette: Palette,
+): CanvasPattern | string {
+  const key = `${cell} ${scale}`;
+  if (tiles?.key !== key || tiles.palette !== palette) tiles = { key, palette, made: new Map() };
+  const known = tiles.made.get(status);
+  if (known !== undefined) return known;
+  const picture = document.createElement("canvas");
+  picture.width = (cell + GAP) * scale;
+  picture.height = picture.width;
+  const inside = picture.getContext("2d");
+  if (inside === null) return palette.fill[status];
+  inside.scale(scale, scale);
+  drawCell(inside, status, cell, palette);
+  const tile = context.createPattern(picture, "repeat");
+  if (tile === null) return palette.fill[status];
+  tiles.made.set(status, tile);
+  return tile;
+}
+
+function drawCell(context: CanvasRenderingContext2D, status: Status, cell: number, { fill, ink }: Palette): void {
+  context.fillStyle = fill[status];
+  context.fillRect(0, 0, cell, cell);
   context.strokeStyle = ink;
   context.fillStyle = ink;
   context.lineWidth = Math.max(1.2, cell / 8);
+  if (status === "partial") context.fillRect(cell / 2, 0, cell / 2, cell);
   context.beginPath();
-  for (const [index, { status }] of entries.entries()) {
-    if (status === "healthy") continue;
-    const [x, y] = place(index);
-    if (status === "partial") context.fillRect(x + cell / 2, y, cell / 2, cell);
-    for (const [fromX, fromY, toX, toY] of LINES[status] ?? []) {
-      context.moveTo(x + fromX * cell, y + fromY * cell);
-      context.lineTo(x + toX * cell, y + toY * cell);
-    }
+  for (const [fromX, fromY, toX, toY] of LINES[status] ?? []) {
+    context.moveTo(fromX * cell, fromY * cell);
+    context.lineTo(toX * cell, toY * cell);
   }
   context.stroke();
 }

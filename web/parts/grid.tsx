@@ -1,13 +1,13 @@
 /** All monitors as cells. The cells are a picture; for the keyboard and for screen readers the grid is a grid, and what is not well is a list. */
 import { useSignal } from "@preact/signals";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import type { Group, MonitorEntry } from "../state/monitors.ts";
 import { theme } from "../state/prefs.ts";
 import { revision, serviceNow } from "../state/project.ts";
 import { go } from "../state/route.ts";
 import { duration, milliseconds } from "../words/times.ts";
 import { isRightToLeft, number, t } from "../words/words.ts";
-import { cellAt, drawCells, type Layout, layoutOf, paletteOf } from "./cells.ts";
+import { canvasScale, cellAt, drawCells, type Layout, layoutOf, paletteOf } from "./cells.ts";
 import { StatusMark, statusWord } from "./status.tsx";
 
 /** Side of a cell, CSS px, while there are at most so many; a finger needs FINGER_PX. */
@@ -17,8 +17,11 @@ const CELLS = [
   { most: Number.POSITIVE_INFINITY, px: 8 },
 ] as const;
 const FINGER_PX = 20;
-/** The hidden list of a group is at most this long. */
+/** The hidden lists of all groups are together about this long, and that of one group is at least LEAST_LISTED. */
 const MOST_LISTED = 500;
+const LEAST_LISTED = 10;
+/** They follow the picture so much later, ms. */
+const LISTED_LATER_MS = 2_500;
 /** More groups than this are no overview. */
 const MOST_GROUPS = 60;
 const DARK = matchMedia("(prefers-color-scheme: dark)");
@@ -67,6 +70,7 @@ export function Grid({ groups }: { groups: readonly Group[] }) {
             key={group.name ?? ""}
             group={group}
             cell={cell}
+            mostListed={Math.max(LEAST_LISTED, Math.floor(MOST_LISTED / drawn.length))}
             alone={groups.length === 1 && group.name === null}
             active={chosen.value?.group === index ? chosen.value.index : -1}
             choose={(at) => {
@@ -133,6 +137,7 @@ function wordsOf({ name, kind, status, sinceMs, latencyMs }: MonitorEntry): stri
 interface GroupRowProps {
   readonly group: Group;
   readonly cell: number;
+  readonly mostListed: number;
   /** There is no other: it needs no name. */
   readonly alone: boolean;
   readonly active: number;
@@ -140,7 +145,7 @@ interface GroupRowProps {
   readonly laidOut: (columns: number) => void;
 }
 
-function GroupRow({ group: { name, entries }, cell, alone, active, choose, laidOut }: GroupRowProps) {
+function GroupRow({ group: { name, entries }, cell, mostListed, alone, active, choose, laidOut }: GroupRowProps) {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useSignal(0);
@@ -158,7 +163,7 @@ function GroupRow({ group: { name, entries }, cell, alone, active, choose, laidO
     layout.current = layoutOf(entries.length, width.value, cell);
     laidOut(layout.current.columns);
     drawCells(canvas.current, entries, layout.current, paletteOf(`${theme.value} ${dark}`), active);
-    canvas.current.style.width = `${canvas.current.width / Math.min(devicePixelRatio || 1, 2)}px`;
+    canvas.current.style.width = `${canvas.current.width / canvasScale()}px`;
   }, [entries, width.value, cell, active, dark, theme.value, revision.value]);
   const hit = (event: MouseEvent) => cellAt(layout.current, entries.length, event.offsetX, event.offsetY);
   const current = entries[active];
@@ -185,7 +190,7 @@ function GroupRow({ group: { name, entries }, cell, alone, active, choose, laidO
             if (entry !== undefined) go(`/monitors/${entry.id}`);
           }}
         />
-        <Unwell entries={entries} />
+        <Unwell entries={entries} most={mostListed} />
       </div>
       {current !== undefined && (
         // biome-ignore lint/a11y/useSemanticElements: the cell that has the focus
@@ -198,16 +203,42 @@ function GroupRow({ group: { name, entries }, cell, alone, active, choose, laidO
   );
 }
 
-/** What the picture shows of those that are not well, in words. */
-function Unwell({ entries }: { entries: readonly MonitorEntry[] }) {
-  const unwell = entries.filter(({ status }) => status !== "healthy" && status !== "paused").slice(0, MOST_LISTED);
-  return (
-    <ul class="sr-only">
-      {unwell.map((entry) => (
-        <li key={entry.id}>{`${entry.name}: ${statusWord(entry.status)}`}</li>
-      ))}
-    </ul>
+/**
+ * What the picture shows of those that are not well, in words. It follows the picture a little later: in a storm each batch would have the browser lay
+ * hundreds of lines out, which change faster than they can be read.
+ */
+function Unwell({ entries, most }: { entries: readonly MonitorEntry[]; most: number }) {
+  const turn = useSignal(0);
+  const timer = useRef<ReturnType<typeof setTimeout>>();
+  const drawn = useRef(revision.value);
+  useEffect(() => {
+    if (drawn.current === revision.value || timer.current !== undefined) return;
+    timer.current = setTimeout(() => {
+      timer.current = undefined;
+      drawn.current = revision.peek();
+      turn.value += 1;
+    }, LISTED_LATER_MS);
+  });
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return useMemo(
+    () => (
+      <ul class="sr-only">
+        {unwellOf(entries, most).map(({ name, status }, place) => (
+          <li key={place}>{`${name}: ${statusWord(status)}`}</li>
+        ))}
+      </ul>
+    ),
+    [entries.length, most, turn.value],
   );
+}
+
+function unwellOf(entries: readonly MonitorEntry[], most: number): readonly MonitorEntry[] {
+  const unwell: MonitorEntry[] = [];
+  for (const entry of entries) {
+    if (entry.status === "healthy" || entry.status === "paused") continue;
+    if (unwell.push(entry) === most) break;
+  }
+  return unwell;
 }
 
 /** Draws again when the system's own scheme changes. */

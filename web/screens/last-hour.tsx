@@ -13,9 +13,10 @@ const HOUR_MS = 3_600_000;
 const RELOAD_MS = 60_000;
 /** More in one hour are a storm, whose number stands in the first line. */
 const MOST = 1_000;
-/** Of five minutes each. */
-const BARS = 12;
-const BAR_PX = { wide: 14, step: 18, high: 36, least: 4 } as const;
+/** Of a minute each. */
+const BARS = 60;
+/** The picture is as wide as its place: only its proportions count. */
+const BAR_PX = { wide: 8, step: 10, high: 36, least: 4 } as const;
 
 export function LastHour() {
   const hour = useResource(
@@ -56,7 +57,13 @@ function Told({ incidents }: { incidents: readonly Incident[] }) {
 function Bars({ bars }: { bars: readonly number[] }) {
   const most = Math.max(...bars, 1);
   return (
-    <svg class="hour-bars s-down" width={BARS * BAR_PX.step} height={BAR_PX.high} aria-hidden="true">
+    <svg
+      class="hour-bars s-down"
+      viewBox={`0 0 ${BARS * BAR_PX.step} ${BAR_PX.high}`}
+      preserveAspectRatio="none"
+      height={BAR_PX.high}
+      aria-hidden="true"
+    >
       {bars.map((count, place) => {
         const high = count === 0 ? 1 : Math.max(BAR_PX.least, (count / most) * BAR_PX.high);
         return (
