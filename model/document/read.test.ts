@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { BROKEN, HEAD as head } from "../../testkit/api/broken-documents.suite.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { type Document, MOST_DOCUMENT_BYTES } from "./document.ts";
@@ -105,6 +105,15 @@ test("all faults are told, and of very many the number", () => {
   expect(faultsOf(`${head}a: 1\nb: 2\nmonitors: {x: {y: 1, z: 2}}`)).toHaveLength(4);
   const many = Array.from({ length: 130 }, (_, index) => `  k${index}: {no: 1}`).join("\n");
   expect(faultsOf(`${head}monitors:\n${many}`).at(-1)).toBe(": and 30 more");
+});
+
+test("the end of a line is looked for once, however many values it has", () => {
+  const looks = vi.spyOn(String.prototype, "indexOf");
+  const { root } = parseYaml(`[${"a,".repeat(500)}]`);
+  const count = looks.mock.calls.filter(([sought]) => sought === "\n").length;
+  looks.mockRestore();
+  expect(root).toMatchObject({ type: "list", line: 1 });
+  expect(count).toBeLessThan(5);
 });
 
 test("what is too large is refused before it is read", () => {

@@ -106,10 +106,13 @@ class TreeBuilder {
   #aliases = 0;
   #line = 1;
   #offset = 0;
+  /** Where the line ends; below 0: it is the last. Kept, because looking for it takes the length of what is left: a text may be one line. */
+  #lineEnd: number;
   #isOver = false;
 
   constructor(text: string) {
     this.#text = text;
+    this.#lineEnd = text.indexOf("\n");
   }
 
   get isOver(): boolean {
@@ -246,7 +249,7 @@ class TreeBuilder {
   /** Events come in the order of the text, but for a mapping whose first name is known before it. */
   #lineAt(offset: number): number {
     if (offset < this.#offset) return this.#line;
-    for (let at = this.#text.indexOf("\n", this.#offset); at >= 0 && at < offset; at = this.#text.indexOf("\n", at + 1))
+    for (; this.#lineEnd >= 0 && this.#lineEnd < offset; this.#lineEnd = this.#text.indexOf("\n", this.#lineEnd + 1))
       this.#line += 1;
     this.#offset = offset;
     return this.#line;
