@@ -22,6 +22,14 @@ const ENTRIES = [
   "store/sql/sink/thread",
 ];
 const CHUNKS = "chunks";
+/**
+ * Each thread keeps the text of what it has loaded, as two bytes a character when one of them is not in Latin 1: so there are no comments, no
+ * indentation, and such characters are escaped. Names stay, because stacks in the log are read by people.
+ */
+const SHORT = {
+  comments: false,
+  minify: { compress: false, mangle: false, codegen: { removeWhitespace: true, asciiOnly: true } },
+};
 
 /** Modules find files beside themselves by their own address, which a bundle has not: the address of the file that tsc wrote takes its place. */
 const addresses = {
@@ -52,6 +60,7 @@ for (const name of ENTRIES) {
     logLevel: "warn",
   });
   await bundle.write({
+    ...SHORT,
     dir: DIST,
     format: "esm",
     entryFileNames: "[name].js",
