@@ -1,5 +1,5 @@
 /** `sonde bulk`: thousands of configurations, now, without a server. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { BulkOptions, Requirement } from "../bulk/wanted.ts";
 import { endsWrongCalls, usageError } from "../command.ts";
 import { engineOf } from "./check.ts";
@@ -29,10 +29,11 @@ export function addBulk(program: Command): void {
     )
     .option("--speed [address]", "share links: then download 10 MiB, for 10 s at most, through the fastest 30 (--top)")
     .option("--top <n>", "rows of the table; all in a pipe, otherwise 30", topOf)
-    .option("--require <n>", "exit code 0 needs so many healthy, such as 10 or 90%", requirementOf, {
-      least: 1,
-      isShare: false,
-    })
+    .addOption(
+      new Option("--require <n>", "exit code 0 needs so many healthy, such as 10 or 90%")
+        .argParser(requirementOf)
+        .default({ least: 1, isShare: false } satisfies Requirement, "1"),
+    )
     .option("--resume <file>", "keeps results there, and goes on with those that are there already")
     .addHelpText(
       "after",

@@ -1,4 +1,5 @@
 /** The certificate of a TLS server whose handshake takes any: judged afterwards, so that an invalid one is seen as well. */
+import type { X509Certificate } from "node:crypto";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import type { CertificateState } from "../../model/status.ts";
 import type { Outcome } from "../contract/probe.ts";
@@ -18,9 +19,8 @@ export function tlsOptionsOf(host: string): ConnectionOptions {
   };
 }
 
-export function certificateOf(socket: TLSSocket): CertificateState | null {
-  const certificate = socket.getPeerX509Certificate();
-  return certificate === undefined ? null : { valid: socket.authorized, expiresAtMs: Date.parse(certificate.validTo) };
+export function certificateOf(socket: TLSSocket, shown: X509Certificate | undefined): CertificateState | null {
+  return shown === undefined ? null : { valid: socket.authorized, expiresAtMs: Date.parse(shown.validTo) };
 }
 
 /** What one check has seen. */
@@ -34,9 +34,10 @@ export interface CertificateSeen {
  * @throws NetworkFault `cert-invalid`
  */
 export function secured(socket: TLSSocket, host: string, seen: CertificateSeen, mustBeValid = true): TLSSocket {
-  seen.certificate = certificateOf(socket);
+  const shown = socket.getPeerX509Certificate();
+  seen.certificate = certificateOf(socket, shown);
   if (socket.authorized || !mustBeValid) return socket;
-  const problem = certificateFaultOf(socket, host);
+  const problem = certificateFaultOf(socket, host, shown);
   socket.destroy();
   throw problem;
 }

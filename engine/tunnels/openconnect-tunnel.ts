@@ -150,8 +150,8 @@ export class OpenconnectTunnel implements Tunnel {
 
   #distrust(secure: TLSSocket, host: string): NetworkFault | null {
     const { pin } = this.#end.trust;
-    if (pin === null) return secure.authorized ? null : certificateFaultOf(secure, host);
     const certificate = secure.getPeerX509Certificate();
+    if (pin === null) return secure.authorized ? null : certificateFaultOf(secure, host, certificate);
     if (certificate !== undefined && isPinned(pin, certificate)) return null;
     return new NetworkFault("cert-invalid", "The server's key is not the one that was pinned", {
       ...(certificate !== undefined && { peer: pinsOf(certificate)[0] ?? "" }),

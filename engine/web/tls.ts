@@ -34,8 +34,9 @@ export async function openTls(
     context.phase("connect");
     socket = await connect(addresses, hop, { ...own, ALPNProtocols: ["h2", "http/1.1"] }, context);
   }
-  const certificate = certificateOf(socket);
-  const fault = socket.authorized || !verifiesCertificate ? null : certificateFaultOf(socket, hop.host);
+  const shown = socket.getPeerX509Certificate();
+  const certificate = certificateOf(socket, shown);
+  const fault = socket.authorized || !verifiesCertificate ? null : certificateFaultOf(socket, hop.host, shown);
   if (fault !== null) socket.destroy();
   return { socket, certificate, fault, http2: socket.alpnProtocol === "h2" };
 }

@@ -45,15 +45,20 @@ export function commandFaults(command: string): readonly string[] {
   });
 }
 
-/** Commands that the help of each command shows. */
-export function helpExamples(): readonly string[] {
+/** What each command prints for --help. */
+export function helpTexts(): readonly string[] {
   const helps: string[] = [];
   const walk = (command: Command): void => {
     command.configureOutput({ writeOut: (text) => void helps.push(text) }).outputHelp();
     for (const inner of command.commands) walk(inner);
   };
   walk(tree());
-  const lines = helps.flatMap((help) => /\nExamples?:\n([\s\S]*)/.exec(help)?.[1]?.split("\n") ?? []);
+  return helps;
+}
+
+/** Commands that the help of each command shows. */
+export function helpExamples(): readonly string[] {
+  const lines = helpTexts().flatMap((help) => /\nExamples?:\n([\s\S]*)/.exec(help)?.[1]?.split("\n") ?? []);
   return lines.map((line) => line.trim()).filter((line) => line !== "");
 }
 

@@ -11,7 +11,7 @@ import { isMissing } from "../servers/missing.ts";
 import { type SharedServers, startShared } from "../servers/shared.ts";
 import { cleanUp } from "../service.ts";
 import { closeTerminals } from "../terminal.ts";
-import { commandFaults, helpExamples, nameFaults, spanFaults, spansOf } from "./forms.ts";
+import { commandFaults, helpExamples, helpTexts, nameFaults, spanFaults, spansOf } from "./forms.ts";
 import { type Block, blocksOf, isShell, type Need, stepsOf } from "./page.ts";
 import { Slots } from "./slots.ts";
 import { openWorld, type World } from "./world.ts";
@@ -32,6 +32,13 @@ const text = (path: string): string => readFileSync(`${ROOT}/${path}`, "utf8");
 
 const PAGES = listed("README.md", "CONTRIBUTING.md", "docs/**/*.md").map((path) => ({ path, page: text(path) }));
 const shellBlocks = (page: string): readonly Block[] => blocksOf(page).filter(isShell);
+
+describe("the help of commands", () => {
+  it("says defaults in words", () => {
+    // commander writes a default that is an object as JSON.
+    expect(helpTexts().filter((help) => /default:\s*[{[]/.test(help))).toEqual([]);
+  });
+});
 
 describe("what the documents name is there", () => {
   const sources = listed("*.ts", "*.mjs", "*.yaml", "*.service").filter(
