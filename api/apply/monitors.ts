@@ -24,7 +24,7 @@ import { draftOfNewTunnel, draftOfTunnelChange, type NewTunnelDraft, type Tunnel
 import { newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import { ExpiryByHost } from "./expiry-by-host.ts";
-import { refusedTargets, targetKey } from "./judge-targets.ts";
+import { TargetJudge, targetKey } from "./judge-targets.ts";
 import {
   aboutMonitor,
   allMonitors,
@@ -54,18 +54,32 @@ interface Planned {
 }
 
 export async function planMonitors(plan: DraftPlan, document: Document, references: References): Promise<void> {
+  const judge = new TargetJudge(plan.api.targets);
+  try {
+    await planJudged(plan, document, references, judge);
+  } finally {
+    judge.stop();
+  }
+}
+
+async function planJudged(
+  plan: DraftPlan,
+  document: Document,
+  references: References,
+  judge: TargetJudge,
+): Promise<void> {
   const monitors = await allMonitors(plan);
   const { untouched, others } = await readEntries(plan, document, monitors);
   const expiry = new ExpiryByHost(plan, monitors.values());
   const staying = untouched.filter(({ wanted, existing }) =>
     expiry.add(wanted.key, { expiry: expiryIn(wanted.body) }, sharedHost(existing)),
   );
-  const planned = (await draftAll(plan, others)).filter((one) =>
+  const planned = (await draftAll(plan, others, judge)).filter((one) =>
     expiry.add(one.wanted.key, one.uptime?.draft, one.website),
   );
   const moved = staying.filter(({ existing }) => expiry.moves(existing.monitor));
-  planned.push(...(await draftAll(plan, moved)));
-  const planner = new MonitorPlanner(plan, monitors, expiry);
+  planned.push(...(await draftAll(plan, moved, judge)));
+  const planner = new MonitorPlanner(plan, { monitors, expiry, judge });
   await planner.plan(planned, staying, document);
   const refused = new Set(plan.refused.flatMap(({ kind, key }) => (kind === "monitor" ? [key] : [])));
   const there = [...staying, ...planned].flatMap(({ wanted, existing }) =>
@@ -77,7 +91,8 @@ export async function planMonitors(plan: DraftPlan, document: Document, referenc
   });
 }
 
-async function draftAll(plan: DraftPlan, waiting: readonly Waiting[]): Promise<Planned[]> {
+/** Names of targets are asked for meanwhile. */
+async function draftAll(plan: DraftPlan, waiting: readonly Waiting[], judge: TargetJudge): Promise<Planned[]> {
   const planned: Planned[] = [];
   for (let start = 0; start < waiting.length; start += AT_ONCE) {
     const some = waiting.slice(start, start + AT_ONCE);
@@ -86,10 +101,17 @@ async function draftAll(plan: DraftPlan, waiting: readonly Waiting[]): Promise<P
       await plan.slices.rest();
       const withSecrets = existing === null ? null : withSealed(existing, sealed);
       const one = plan.attempt(aboutMonitor(wanted.key), wanted.body, () => drafted(plan, wanted, withSecrets));
-      if (one !== undefined && one !== null) planned.push(one);
+      if (one === undefined || one === null) continue;
+      planned.push(one);
+      judge.add(movedTargets(one));
     }
   }
   return planned;
+}
+
+/** Of one that is new or has moved. */
+function movedTargets({ targets, existing }: Planned): readonly Target[] {
+  return existing === null ? targets : targets.filter(({ host }) => host !== existing.monitor.host);
 }
 
 async function sealedOf(plan: DraftPlan, some: readonly { readonly existing: Existing | null }[]) {
@@ -172,6 +194,7 @@ class MonitorPlanner {
   readonly #plan: DraftPlan;
   readonly #monitors: ReadonlyMap<number, MonitorOfProject>;
   readonly #expiry: ExpiryByHost;
+  readonly #judge: TargetJudge;
   /** Keys of those that are new. */
   readonly made: string[] = [];
   /** Of monitors that the document has. */
@@ -181,10 +204,19 @@ class MonitorPlanner {
   #freeSlots = Number.POSITIVE_INFINITY;
   #usedSlots = 0;
 
-  constructor(plan: DraftPlan, monitors: ReadonlyMap<number, MonitorOfProject>, expiry: ExpiryByHost) {
+  constructor(
+    plan: DraftPlan,
+    around: {
+      readonly monitors: ReadonlyMap<number, MonitorOfProject>;
+      readonly expiry: ExpiryByHost;
+      /** Of what was drafted. */
+      readonly judge: TargetJudge;
+    },
+  ) {
     this.#plan = plan;
-    this.#monitors = monitors;
-    this.#expiry = expiry;
+    this.#monitors = around.monitors;
+    this.#expiry = around.expiry;
+    this.#judge = around.judge;
   }
 
   /** @param staying are met, and stay as they are unless they are planned, too */
@@ -198,7 +230,7 @@ class MonitorPlanner {
     }
     this.#leave(new Set(Object.keys(document.monitors ?? {})));
     await this.#countSlots();
-    const refused = await this.#judged(planned);
+    const refused = await this.#judge.refused();
     const tokens = await this.#tokens(planned);
     for (const one of planned) {
       await this.#plan.slices.rest();
@@ -238,15 +270,6 @@ class MonitorPlanner {
   #takesSlot(id: number): boolean {
     const monitor = this.#monitors.get(id)?.monitor;
     return monitor !== undefined && familyOf(monitor.kind) === "tunnel" && !monitor.pauseReasons.includes("plan");
-  }
-
-  /** Of those that are new or have moved. */
-  #judged(planned: readonly Planned[]): Promise<ReadonlyMap<string, string>> {
-    const targets = planned.flatMap((one) => {
-      if (one.existing === null) return one.targets;
-      return one.targets.filter(({ host }) => host !== one.existing?.monitor.host);
-    });
-    return refusedTargets(this.#plan.api.targets, targets);
   }
 
   async #tokens(planned: readonly Planned[]): Promise<ReadonlyMap<number, string>> {

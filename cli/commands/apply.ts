@@ -127,7 +127,7 @@ async function ask(client: Client, body: object, local: LocalDocument): Promise<
         "something else was changed meanwhile, so that the plan is another one now. Nothing was done: run sonde apply again, and look at it",
       );
     const lines = errorsOf(error.answer).map(({ path, line, message }) => {
-      const place = (line === null ? undefined : local.places[line - 1]) ?? { file: "the document", line: null };
+      const place = (line === null ? undefined : local.placeOf(line)) ?? { file: "the document", line: null };
       return faultLine(place, path === "" ? message : `${path}: ${message}`);
     });
     throw lines.length === 0 ? error : new CommandError(`the document has errors\n${lines.join("\n")}`);
@@ -158,7 +158,7 @@ function show(plan: Answer, options: Options, local: LocalDocument): void {
   }
   process.stdout.write(planWords(plan, loadClientConfig(options).project ?? FIRST_PROJECT));
   for (const { line, path } of plan.refused) {
-    const place = line === null ? undefined : local.places[line - 1];
+    const place = line === null ? undefined : local.placeOf(line);
     if (place !== undefined) process.stderr.write(`${faultLine(place, `${path} is refused`)}\n`);
   }
 }

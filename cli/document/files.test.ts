@@ -54,8 +54,25 @@ test("one file: placeholders are filled in, and each value knows its line", () =
   const a = (found.plain as { monitors: Record<string, Record<string, string>> }).monitors.a ?? {};
   expect(unescapeText(a.url ?? "")).toBe(text("https://h#{env:EVIL}/#{env:NO}"));
   expect(a.config).toBe("[Peer]\nKey = 'x'\n");
-  const line = found.text.split("\n").findIndex((one) => one.startsWith('"url"'));
-  expect(found.places[line]?.line).toBe(4);
+  const at = found.text.split("\n").findIndex((one) => one.startsWith('"url"'));
+  expect(found.placeOf(at + 1)?.line).toBe(4);
+});
+
+test("a long file that needs nothing of this machine is sent as it is", () => {
+  const lines = Array.from({ length: 10_000 }, (_, index) => `  web-${index}: { type: ping, host: h${index}.test }`);
+  const long = ["sonde: 1", "monitors:", ...lines].join("\n");
+  const found = read({ "sonde.yaml": long }, {}, "sonde.yaml");
+  if (!("plain" in found)) throw new Error(found.join("\n"));
+  expect(found.text).toBe(long);
+  expect(found.placeOf(7)).toEqual({ file: expect.stringMatching(/sonde\.yaml$/), line: 7 });
+  const filled = read(
+    { "sonde.yaml": `${long}\n  last: { type: ping, host: "#{env:HOST}" }` },
+    { HOST: "h" },
+    "sonde.yaml",
+  );
+  if (!("plain" in filled)) throw new Error(filled.join("\n"));
+  expect(filled.plain).toMatchObject({ monitors: { last: { host: "h" }, "web-0": { host: "h0.test" } } });
+  expect(filled.placeOf(filled.text.split("\n").length)?.line).toBe(10_003);
 });
 
 test("a folder is one document, and a key stands in one file", () => {

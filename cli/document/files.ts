@@ -17,6 +17,11 @@ import { parseYaml } from "../../model/document/yaml.ts";
 const MOST_FILES = 1_000;
 /** The longest field of the contract is 102,400 bytes. */
 const MOST_FILE_BYTES = 131_072;
+/**
+ * UTF-16 units. A longer text, about a thousand monitors, is read by the service alone: a process that has just started needs several times as long for it as the
+ * service, and a person waits for both.
+ */
+const LONG_TEXT = 262_144;
 const YAML = /\.ya?ml$/i;
 
 export interface FileLine {
@@ -30,10 +35,10 @@ export interface LocalFault {
 }
 
 export interface LocalDocument {
-  /** JSON, each value on a line of its own, so that the service's lines can be told in ours. */
+  /** JSON, each value on a line of its own, so that the service's lines can be told in ours; or a long file as it is. */
   readonly text: string;
-  /** By the lines of the text, counted from 1. */
-  readonly places: readonly FileLine[];
+  /** @param line of the text, counted from 1 */
+  placeOf(line: number): FileLine | undefined;
 }
 
 export interface LocalInput {
@@ -50,8 +55,16 @@ export function readLocalDocument(paths: readonly string[], around: LocalInput):
   if (empty !== undefined)
     return [{ place: { file: empty.path, line: null }, message: "There is no .yaml file in it." }];
   const sources = found.flatMap((one) => one.sources);
+  const [first] = sources;
+  if (first !== undefined && sources.length === 1 && isSentAsItIs(first.text))
+    return { text: first.text, placeOf: (line) => ({ file: first.file, line }) };
   const roots = sources.map((source) => reader.read(source.file, source.folder, source.text));
   return reader.finish(roots.filter((root) => root !== null));
+}
+
+/** There is nothing that only this machine could fill in, and nothing to merge. */
+function isSentAsItIs(text: string): boolean {
+  return text.length > LONG_TEXT && text.length <= MOST_DOCUMENT_BYTES && !text.includes("${");
 }
 
 interface Source {
@@ -112,7 +125,7 @@ class LocalReader {
       else this.#writeMerged(roots);
     }
     if (this.#faults.length > 0) return this.#faults;
-    return { text: this.#lines.join("\n"), places: this.#places };
+    return { text: this.#lines.join("\n"), placeOf: (line) => this.#places[line - 1] };
   }
 
   /** Sections of several files are one; a thing stands in one of them. */
