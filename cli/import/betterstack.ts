@@ -47,7 +47,11 @@ function thingsIn(file: ImportFile): readonly Fields[] {
   const answer = readJson(file);
   const data = Array.isArray(answer) ? answer : memberOf(fieldsIn(answer), "data");
   const list = isFields(data) ? [data] : data;
-  if (!Array.isArray(list)) throw new ImportError(`${file.name}: it has no list "data", as the API's answer has`);
+  if (!Array.isArray(list))
+    throw new ImportError(
+      `${file.name}: it has no list "data", as the API's answer has`,
+      "save the answer of GET /api/v2/monitors as it comes",
+    );
   return list.filter(isFields);
 }
 

@@ -40,6 +40,7 @@ export const blackbox: Importer = {
       const names = files.map(({ name }) => name).join(", ");
       throw new ImportError(
         `${names}: there is no scrape job with metrics_path: /probe; prometheus.yml says what is probed`,
+        "name prometheus.yml beside blackbox.yml",
       );
     }
     for (const job of read.jobs) yield* readJob(job, read, draft);

@@ -46,6 +46,7 @@ function thingsIn(file: ImportFile): readonly Fields[] {
   if (!Array.isArray(list))
     throw new ImportError(
       `${file.name}: it is no list of checks, groups or maintenance windows, as the API's answers are`,
+      "save the answer of GET /v1/checks as it comes",
     );
   return list.filter(isFields);
 }

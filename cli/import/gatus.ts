@@ -41,12 +41,19 @@ function mergedFiles(files: readonly ImportFile[]): Fields {
   for (const file of files) {
     const value = readYaml(file);
     if (value === undefined || value === null) continue;
-    if (!isFields(value)) throw new ImportError(`${file.name}: it is no configuration of Gatus, which is a map`);
+    if (!isFields(value))
+      throw new ImportError(
+        `${file.name}: it is no configuration of Gatus, which is a map`,
+        "name the config.yaml that Gatus reads, or its folder",
+      );
     merged = mergedOf(merged, mapTexts(value, markEnvironment) as Fields, 0);
   }
   const names = ["endpoints", "external-endpoints", "suites"];
   if (!names.some((name) => Array.isArray(memberOf(merged, name))))
-    throw new ImportError(`${files.map(({ name }) => name).join(", ")}: there is no list of endpoints, as Gatus has`);
+    throw new ImportError(
+      `${files.map(({ name }) => name).join(", ")}: there is no list of endpoints, as Gatus has`,
+      "name the config.yaml that Gatus reads, or its folder",
+    );
   return merged;
 }
 

@@ -58,10 +58,18 @@ export interface Importer {
   convert(files: readonly ImportFile[], options: ImportOptions): ImportSteps;
 }
 
-/** Says which file, where in it, and what is wrong. */
+/** Says which file, where in it, what is wrong, and what to do. */
 export class ImportError extends Error {
   override readonly name = "ImportError";
+
+  /** @param advice what the reader can do, such as `check the path` */
+  constructor(fault: string, advice: string) {
+    super(`${fault}; ${advice}`);
+  }
 }
+
+/** Of a file that cannot be opened. */
+export const CHECK_PATH = "check its path, and that you may read it";
 
 /** Monitors of a step. */
 const OF_A_STEP = 100;

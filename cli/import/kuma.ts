@@ -16,7 +16,11 @@ export const kuma: Importer = {
   reads: "kuma.db of 1.x or 2.x, the data folder, or a JSON backup of 1.x",
   *convert(files, options) {
     const [file, ...others] = files;
-    if (file === undefined || others.length > 0) throw new ImportError("Uptime Kuma: one backup at a time can be read");
+    if (file === undefined || others.length > 0)
+      throw new ImportError(
+        "Uptime Kuma: one backup at a time can be read",
+        "import the others after it, each with an --out of its own",
+      );
     return yield* convertKuma(tablesIn(file), options);
   },
 };
@@ -24,7 +28,10 @@ export const kuma: Importer = {
 function tablesIn(file: ImportFile): KumaTables {
   const tables = tablesOfBackup(readJson(file));
   if (tables === undefined)
-    throw new ImportError(`${file.name}: it has no monitorList, as a backup of Uptime Kuma has`);
+    throw new ImportError(
+      `${file.name}: it has no monitorList, as a backup of Uptime Kuma has`,
+      "name kuma.db, or what Settings › Backup of Uptime Kuma 1 exports",
+    );
   return tables;
 }
 

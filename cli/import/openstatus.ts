@@ -46,7 +46,11 @@ function monitorsIn(file: ImportFile): readonly (readonly [key: string, row: Fie
   const monitors = Object.entries(fieldsIn(isFields(list) ? list : config)).filter((one): one is [string, Fields] =>
     isMonitor(one[1]),
   );
-  if (monitors.length === 0) throw new ImportError(`${file.name}: it has no monitors: entries with kind and request`);
+  if (monitors.length === 0)
+    throw new ImportError(
+      `${file.name}: it has no monitors: entries with kind and request`,
+      "name the openstatus.yaml that the command line of OpenStatus reads",
+    );
   return monitors;
 }
 

@@ -5,7 +5,7 @@ import { writeDocument } from "../../model/document/write.ts";
 import { readStdin } from "../check/stdin.ts";
 import { CommandError, usageError } from "../command.ts";
 import { ProgressLine } from "../transfer/progress.ts";
-import { atOnce, ImportError, type Imported, type ImportFile, type ImportOptions } from "./importer.ts";
+import { atOnce, CHECK_PATH, ImportError, type Imported, type ImportFile, type ImportOptions } from "./importer.ts";
 import { importerNamed, importers } from "./index.ts";
 import { readKumaDatabase, readKumaFolder } from "./kuma/database.ts";
 import { convertKuma } from "./kuma.ts";
@@ -54,7 +54,10 @@ async function convert(source: string, paths: readonly string[], options: RunOpt
   const importer = importerNamed(source);
   const files = (await Promise.all(paths.map(filesAt))).flat();
   if (importer === undefined || files.length === 0)
-    throw new ImportError(`${paths.join(", ")}: there is no file to read`);
+    throw new ImportError(
+      `${paths.join(", ")}: there is no file to read`,
+      "name a file, or a folder with .yaml, .json, .csv or .env files",
+    );
   const named = await namedFiles(importer.references?.(files) ?? [], files);
   return atOnce(importer.convert([...files, ...named], options));
 }
@@ -80,7 +83,8 @@ async function filesAt(path: string): Promise<readonly ImportFile[]> {
   const names = (await readdir(path, { recursive: true })).filter((name) =>
     READ_IN_FOLDERS.has(extname(name).toLowerCase()),
   );
-  if (names.length > MOST_FILES) throw new ImportError(`${path}: it has more than ${MOST_FILES} files`);
+  if (names.length > MOST_FILES)
+    throw new ImportError(`${path}: it has more than ${MOST_FILES} files`, "name those that are meant");
   return Promise.all(names.sort().map((name) => fileAt(join(path, name))));
 }
 
@@ -111,12 +115,15 @@ async function statOf(path: string) {
   } catch (error) {
     throw new ImportError(
       `${path}: it cannot be read (${error instanceof Error && "code" in error ? error.code : "?"})`,
+      CHECK_PATH,
     );
   }
 }
 
 function tooLarge(name: string): CommandError {
-  return new CommandError(`${name}: it is larger than ${MOST_BYTES / 1_048_576} MiB`);
+  return new CommandError(
+    `${name}: it is larger than ${MOST_BYTES / 1_048_576} MiB; split it, and import its parts one after the other`,
+  );
 }
 
 /** Writes the document, and prints the report and what to do next. */
@@ -150,7 +157,7 @@ async function writeNew(path: string, text: string): Promise<void> {
     if (error instanceof Error && "code" in error && error.code === "EEXIST")
       throw usageError(`${path} exists already: --out names another file`);
     throw new CommandError(
-      `${path}: it cannot be written (${error instanceof Error && "code" in error ? error.code : error})`,
+      `${path}: it cannot be written (${error instanceof Error && "code" in error ? error.code : error}); --out names another place`,
     );
   }
 }

@@ -55,7 +55,10 @@ function pageIn(file: ImportFile): Page {
   const answer = fieldsIn(read);
   const list = Array.isArray(read) ? read : (memberOf(answer, "data") ?? memberOf(answer, "monitors"));
   if (!Array.isArray(list))
-    throw new ImportError(`${file.name}: it has no list "data" or "monitors", as the answers of the API have`);
+    throw new ImportError(
+      `${file.name}: it has no list "data" or "monitors", as the answers of the API have`,
+      "save the answer of GET /v3/monitors as it comes",
+    );
   const rows = list.filter(isFields).map((row) => (isOfV2(row) ? fromV2(row) : row));
   const total = numberIn(memberOf(fieldsIn(memberOf(answer, "pagination")), "total")) ?? 0;
   return { rows, total, hasNext: textIn(memberOf(answer, "nextLink")) !== undefined };
@@ -92,7 +95,11 @@ const COLUMNS: Readonly<Record<string, string>> = {
 function rowsOfTable(file: ImportFile): readonly Fields[] {
   const rows = readCsv(file.text);
   const isTable = rows.some((row) => Object.hasOwn(row, "friendly name"));
-  if (!isTable) throw new ImportError(`${file.name}: line 1 has no column "Friendly Name", as UptimeRobot's table has`);
+  if (!isTable)
+    throw new ImportError(
+      `${file.name}: line 1 has no column "Friendly Name", as UptimeRobot's table has`,
+      "export the table again, or save the answer of GET /v3/monitors",
+    );
   return rows.map((row) => {
     const cells = Object.entries(row).flatMap(([name, value]) => {
       const field = Object.hasOwn(COLUMNS, name) ? COLUMNS[name] : undefined;

@@ -57,6 +57,7 @@ export const xrayChecker: Importer = {
     if (textIn(variables.get("SUBSCRIPTION_URL")) === undefined)
       throw new ImportError(
         `${files.map(({ name }) => name).join(", ")}: no SUBSCRIPTION_URL is set, by which xray-checker finds proxies`,
+        "name the env file or the compose file that sets it",
       );
     const keys = readSubscriptions(variables, files, draft);
     sayBesides(variables, draft);

@@ -18,7 +18,7 @@ export function readYaml({ name, text }: ImportFile): unknown {
     return value;
   } catch (error) {
     if (error instanceof ImportError) throw error;
-    throw new ImportError(`${name}: ${faultOf(error)}`);
+    throw new ImportError(`${name}: ${faultOf(error)}`, "mend it there, or name another file");
   }
 }
 
@@ -27,7 +27,10 @@ export function readJson({ name, text }: ImportFile): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new ImportError(`${name}: it is not JSON (${(error as Error).message.slice(0, 200)})`);
+    throw new ImportError(
+      `${name}: it is not JSON (${(error as Error).message.slice(0, 200)})`,
+      "save it again as it comes, whole",
+    );
   }
 }
 
@@ -44,7 +47,11 @@ function refuseBomb(value: unknown, name: string): void {
   while (rest.length > 0) {
     const one = rest.pop();
     count += 1;
-    if (count > MOST_VALUES) throw new ImportError(`${name}: its aliases stand for more than ${MOST_VALUES} values`);
+    if (count > MOST_VALUES)
+      throw new ImportError(
+        `${name}: its aliases stand for more than ${MOST_VALUES} values`,
+        "write out what its aliases repeat, in several files",
+      );
     if (typeof one === "object" && one !== null) for (const inner of Object.values(one)) rest.push(inner);
   }
 }

@@ -7,7 +7,7 @@ import { copyFile, mkdtemp, readdir, readFile, rm, stat, statfs } from "node:fs/
 import { basename, dirname, extname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { Sqlite, type SqliteHandle } from "../../../store/sqlite-library.ts";
-import { ImportError } from "../importer.ts";
+import { CHECK_PATH, ImportError } from "../importer.ts";
 import { type Fields, fieldsIn, jsonIn, memberOf, quoted } from "../values.ts";
 import { type KumaTables, TABLES, type TableName } from "./tables.ts";
 
@@ -40,6 +40,9 @@ const COUNTED = {
   remote_browser: "remote browsers",
 };
 const DATABASE = "kuma.db";
+const MEND =
+  "copy it again with kuma.db-wal while Uptime Kuma is stopped, take a backup of it, or save what is left: sqlite3 kuma.db .recover | sqlite3 saved.db";
+const REMOVE = "delete in Uptime Kuma what is no longer needed, and import it then";
 /** Without them nothing of a monitor can be said: every version until now has them. */
 const COLUMNS_OF_MONITORS = ["id", "name", "type"];
 
@@ -53,6 +56,7 @@ export async function readKumaFolder(folder: string, workplace: string, progress
   if (type !== undefined && type !== "sqlite")
     throw new ImportError(
       `${join(folder, "db-config.json")}: this Uptime Kuma keeps its data in ${quoted(type)}; only SQLite (kuma.db) and JSON backups can be read`,
+      "write its monitors into a document by hand, which sonde schema helps an editor with",
     );
   const tables = await readKumaDatabase(join(folder, DATABASE), workplace, progress);
   return { ...tables, pictures: await picturesIn(join(folder, "upload")) };
@@ -84,11 +88,14 @@ async function copyWhole(path: string, copy: string, progress: OnProgress): Prom
       await copyFile(`${path}-wal`, `${copy}-wal`, constants.COPYFILE_FICLONE).catch(ignoreMissing);
     } catch (error) {
       if (error instanceof ImportError) throw error;
-      throw new ImportError(`${path}: it cannot be copied (${codeOf(error)})`);
+      throw new ImportError(
+        `${path}: it cannot be copied (${codeOf(error)})`,
+        "see that you may read it, and write in the folder of --out",
+      );
     }
     if ((await changeOf(path)) === before) return;
   }
-  throw new ImportError(`${path}: it is being written all the time; stop Uptime Kuma, or try again`);
+  throw new ImportError(`${path}: it is being written all the time`, "stop Uptime Kuma, or try again");
 }
 
 /** A file system that can shares the blocks of both, at once and without room. Others take seconds for each gigabyte. */
@@ -102,7 +109,10 @@ async function copyLarge(path: string, copy: string, progress: OnProgress): Prom
   const { bavail, bsize } = await statfs(dirname(copy));
   const [needed, free] = [size, bavail * bsize].map((bytes) => Math.ceil(bytes / 1_048_576));
   if (size > bavail * bsize)
-    throw new ImportError(`${path}: a copy of it needs ${needed} MiB, and ${dirname(dirname(copy))} has ${free}`);
+    throw new ImportError(
+      `${path}: a copy of it needs ${needed} MiB, and ${dirname(dirname(copy))} has ${free}`,
+      "make room there, or name an --out on another disk",
+    );
   const words = `copying ${basename(path)}, ${needed} MiB`;
   let copied = 0;
   const counted = async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
@@ -120,7 +130,7 @@ async function changeOf(path: string): Promise<string> {
     const { mtimeNs, size } = await stat(path, { bigint: true });
     return `${mtimeNs} ${size}`;
   } catch (error) {
-    throw new ImportError(`${path}: it cannot be read (${codeOf(error)})`);
+    throw new ImportError(`${path}: it cannot be read (${codeOf(error)})`, CHECK_PATH);
   }
 }
 
@@ -141,7 +151,7 @@ function tablesOf(copy: string, path: string): KumaTables {
     return reader.read(database);
   } catch (error) {
     if (error instanceof ImportError) throw error;
-    throw new ImportError(`${path}: ${reader.place}it is damaged, or no database of SQLite (${codeOf(error)})`);
+    throw new ImportError(`${path}: ${reader.place}it is damaged, or no database of SQLite (${codeOf(error)})`, MEND);
   } finally {
     database?.close();
   }
@@ -165,7 +175,11 @@ class TableReader {
     database.pragma("trusted_schema = OFF");
     database.pragma("cell_size_check = ON");
     const present = plainTables(database);
-    if (!present.has("monitor")) throw new ImportError(`${this.#path}: it has no table monitor, as Uptime Kuma's has`);
+    if (!present.has("monitor"))
+      throw new ImportError(
+        `${this.#path}: it has no table monitor, as Uptime Kuma's has`,
+        "name the kuma.db of its data folder",
+      );
     this.#refuseOtherVersion(database);
     const rows: Partial<Record<TableName, readonly Fields[]>> = {};
     for (const table of TABLES) {
@@ -183,6 +197,7 @@ class TableReader {
     if (missing.length > 0)
       throw new ImportError(
         `${this.#path}: table monitor has no ${missing.join(" and no ")}: this version of Uptime Kuma is not known here`,
+        "start Uptime Kuma 1.23 or 2 on a copy of it once, which brings it up to date, and import the copy",
       );
   }
 
@@ -195,7 +210,7 @@ class TableReader {
     for (const row of database.prepare(`SELECT ${cells.join(", ")} FROM "${table}"`).iterate()) {
       found.push(this.#bounded(row as Fields, table));
       if (found.length > MOST_ROWS)
-        throw new ImportError(`${this.#path}: table ${table} has more than ${MOST_ROWS} rows`);
+        throw new ImportError(`${this.#path}: table ${table} has more than ${MOST_ROWS} rows`, REMOVE);
     }
     return found;
   }
@@ -206,11 +221,12 @@ class TableReader {
       if (value.length > LONGEST_CELL)
         throw new ImportError(
           `${this.#path}: table ${table}: a cell of ${quoted(column)} is longer than ${LONGEST_CELL} characters`,
+          REMOVE,
         );
       this.#characters += value.length;
     }
     if (this.#characters > MOST_CHARACTERS)
-      throw new ImportError(`${this.#path}: its tables have more than ${MOST_CHARACTERS} characters`);
+      throw new ImportError(`${this.#path}: its tables have more than ${MOST_CHARACTERS} characters`, REMOVE);
     return row;
   }
 }
