@@ -4,10 +4,14 @@ import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { clientOf, type MonitorBody } from "../client.ts";
+import { killRounds } from "../kill-rounds.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
 import { cleanUp, ended, eventually, runSonde, startService, temporaryFolder } from "../service.ts";
 import { startWebsite } from "../targets.ts";
+
+/** Of restores that are killed. */
+const RESTORES = killRounds(4);
 
 interface Said {
   readonly code: number | null;
@@ -90,8 +94,8 @@ describe("a service that runs", () => {
     expect(await service.stop()).toBe(0);
   });
 
-  it("has all of it or nothing when the restore is killed", async () => {
-    for (let round = 0; round < 4; round++) {
+  it("has all of it or nothing when the restore is killed", { timeout: RESTORES * 45_000 }, async () => {
+    for (let round = 0; round < RESTORES; round++) {
       const dataDir = join(folder, `killed-${round}`);
       const { child, output } = await runSonde({
         dataDir,

@@ -206,9 +206,9 @@ withServer("PostgreSQL", server, (running) => {
     await drop();
   });
 
-  it("PostgreSQL has a document whole or not at all over SIGKILLs of its client", { timeout: 120_000 }, async () => {
+  it("PostgreSQL has a document whole or not at all over twenty SIGKILLs", { timeout: 120_000 }, async () => {
     const { url, drop } = await running.createDatabase();
-    await applyRounds({ url }, 5);
+    await applyRounds({ url }, 20);
     await drop();
   });
 });

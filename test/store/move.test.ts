@@ -4,7 +4,9 @@ import { randomBytes } from "node:crypto";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { COPIED_TABLES } from "../../store/sql/copy/copied-tables.ts";
 import { clientOf, type MonitorBody, type TestClient } from "../client.ts";
+import { killRounds } from "../kill-rounds.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type SharedServers, startShared } from "../servers/shared.ts";
@@ -27,6 +29,16 @@ interface Facts {
   readonly counters: number;
   readonly missed: { readonly turns: number; readonly monitors: number };
 }
+
+/** Where moves are killed: the last one goes on from where the one before it ended. */
+const KILLS = [
+  ...Array.from({ length: killRounds(2) - 2 }, (_, round) => ({
+    step: `carrying ${COPIED_TABLES[(7 * round) % COPIED_TABLES.length]?.name}`,
+    anew: ["--anew"],
+  })),
+  { step: "carrying incidents", anew: ["--anew"] },
+  { step: "carrying results: recent", anew: [] },
+];
 
 /** What a caller sees of an installation. */
 async function seen(api: TestClient): Promise<unknown> {
@@ -59,8 +71,8 @@ function moves(servers: SharedServers): void {
       return { code: await ended(child, () => {}), output: output() };
     };
     /** Dies as soon as it says so. @returns what it has said */
-    const killedAt = async (words: string, dataDir: string, to: string): Promise<string> => {
-      const { child, output } = await runSonde({ dataDir, env, args: ["move", "--to", to] });
+    const killedAt = async (words: string, dataDir: string, ...to: readonly string[]): Promise<string> => {
+      const { child, output } = await runSonde({ dataDir, env, args: ["move", "--to", ...to] });
       child.stderr?.on("data", () => {
         if (output().includes(words)) child.kill("SIGKILL");
       });
@@ -112,9 +124,9 @@ function moves(servers: SharedServers): void {
       expect((await sonde(product.dataDir, "move", "--to", "moon")).code).toBe(1);
     });
 
-    it("is on the servers after a move that was killed and went on", async () => {
-      for (const step of ["carrying incidents", "carrying results: recent"])
-        expect(await killedAt(step, product.dataDir, "servers")).toContain(step);
+    it("is on the servers after a move that was killed and went on", { timeout: KILLS.length * 90_000 }, async () => {
+      for (const { step, anew } of KILLS)
+        expect(await killedAt(step, product.dataDir, "servers", ...anew)).toContain(step);
       const early = await runSonde({ dataDir: join(folder, "early"), env, args: ["up"] });
       expect(await ended(early.child, () => {})).toBe(1);
       expect(early.output()).toMatch(/not finished: run sonde move again/);
