@@ -118,9 +118,10 @@ function whenChanged(
 
 /** A read waits or is refused before it makes a check late. */
 function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
-  const mayBeKept = route.mayBeKept === true && api.reads.isPressed;
+  const current = route.kept?.(api, call);
+  const mayBeKept = current === undefined && mayBeOlder(api, route);
   const key = mayBeKept ? api.keptAnswers.keyOf(route.path, call) : "";
-  const kept = mayBeKept ? api.keptAnswers.find(key, call.nowMs) : undefined;
+  const kept = mayBeKept ? api.keptAnswers.find(key, call.nowMs) : current;
   return andThen(api.reads.enter(route, call.request, kept !== undefined), (leave) => {
     try {
       const answered = kept ?? (mayBeKept ? keepAnswer(api, route, call, key) : route.handle(api, call));
@@ -132,6 +133,11 @@ function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePr
       throw error;
     }
   });
+}
+
+function mayBeOlder({ reads }: Api, { mayBeKept }: ProjectRoute): boolean {
+  if (mayBeKept === undefined) return false;
+  return reads.isPressed || (mayBeKept === "when reads are many" && reads.areMany);
 }
 
 function keepAnswer(api: Api, route: ProjectRoute, call: ProjectCall, key: string): MaybePromise<ApiAnswer> {

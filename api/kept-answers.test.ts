@@ -86,3 +86,38 @@ it("may be a second old only while checks begin late, and never older than a cha
     await world.close();
   }
 });
+
+it("is a second old where reads take much of the thread, though no check is late, and never older than a change", async () => {
+  const at = { nowMs: 0, usedMs: 0, begun: 0, late: 0 };
+  const threadMs = (): number => {
+    at.usedMs += 60;
+    return at.usedMs;
+  };
+  const world = await openWorld("net", {}, {}, { pressure: { nowMs: () => at.nowMs, threadMs, checks: at } });
+  try {
+    const { monitors, keys } = world.controlPlane;
+    const reads = [vi.spyOn(monitors, "list"), vi.spyOn(monitors, "findAll")];
+    const counted = (): number => reads.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+    const named = async (): Promise<readonly string[]> => {
+      at.nowMs += 300;
+      await keys.touch(new Map([[world.keyId, at.nowMs]]));
+      const { body, status } = await world.send("GET", "/api/v1/servers?family=all");
+      expect(status).toBe(200);
+      return (body.servers as readonly { readonly name: string }[]).map(({ name }) => name);
+    };
+    const create = (name: string) =>
+      world.send("POST", "/api/v1/servers", { body: { type: "http", name, url: "https://shop.test-site.org/" } });
+    await create("Shop");
+    for (let n = 0; n < 5; n++) await named();
+    const before = counted();
+    expect([await named(), await named(), counted() - before]).toEqual([["Shop"], ["Shop"], 0]);
+    await create("Other");
+    expect(await named()).toEqual(["Other", "Shop"]);
+    world.clock.nowMs += 1_000;
+    const later = counted();
+    await named();
+    expect(counted() - later).toBe(1);
+  } finally {
+    await world.close();
+  }
+});

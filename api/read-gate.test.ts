@@ -20,10 +20,10 @@ function busy() {
   const clock = { nowMs: () => at.nowMs, threadMs: () => at.usedMs };
   const gate = new ReadGate({ ...clock, checks: at, pause: async (ms) => pass(ms) });
   /** @returns the ms it waited, or the seconds after which it may come again */
-  const read = async (route: Route, query: string, costMs: number) => {
+  const read = async (route: Route, query: string, costMs: number, isKept = false) => {
     const fromMs = at.nowMs;
     try {
-      const leave = await gate.enter(route, { query });
+      const leave = await gate.enter(route, { query }, isKept);
       at.usedMs += costMs;
       leave();
       return { waitedMs: at.nowMs - fromMs };
@@ -89,6 +89,51 @@ it("lets a few wait at one time, and refuses more", async () => {
   expect(gate.isRefusing).toBe(true);
 });
 
+it("refuses no answer that is in memory while dear reads have used up what they may, and lets it wait when those are many, too", async () => {
+  const { at, gate, read, second } = busy();
+  const dear: number[] = [];
+  let waitedMs = 0;
+  let refused = 0;
+  const loop = async (): Promise<void> => {
+    for (let n = 0; n < 3; n++) dear.push((await read(LIST, "limit=1000", 100)).refusedS ?? 0);
+    for (let n = 0; n < 400; n++) {
+      const one = await read(LIST, "limit=50", 0.1, true);
+      waitedMs = Math.max(waitedMs, one.waitedMs ?? 0);
+      if (one.refusedS !== undefined) refused += 1;
+    }
+  };
+  for (let lasting = 0; lasting < 5; lasting++) await second(0.3, loop);
+  expect([refused, gate.share]).toEqual([0, 0.05]);
+  expect(dear.filter((waitS) => waitS > 0).length).toBeGreaterThan(100);
+  expect(waitedMs).toBeGreaterThan(0);
+  expect(waitedMs).toBeLessThan(300);
+  const usedMs = at.usedMs;
+  await second(0.3, loop);
+  expect(at.usedMs - usedMs).toBeLessThan(1_000);
+});
+
+it("tells whether reads are many, and for ten seconds more, also where no checks are scheduled", async () => {
+  const at = { nowMs: 0, usedMs: 0 };
+  const gate = new ReadGate({ nowMs: () => at.nowMs, threadMs: () => at.usedMs, checks: { begun: 0, late: 0 } });
+  const seconds = async (count: number, usedMs: number): Promise<void> => {
+    for (let n = 0; n < count * 10; n++) {
+      at.nowMs += 100;
+      const leave = await gate.enter(LIST, { query: "" }, n % 2 === 0);
+      at.usedMs += usedMs / 10;
+      leave();
+    }
+  };
+  await seconds(5, 200);
+  expect(gate.areMany).toBe(false);
+  await seconds(5, 400);
+  expect(gate.areMany).toBe(true);
+  await seconds(9, 10);
+  expect(gate.areMany).toBe(true);
+  await seconds(2, 10);
+  expect([gate.areMany, gate.isPressed, gate.refused]).toEqual([false, false, 0]);
+  expect(new ReadGate(null).areMany).toBe(false);
+});
+
 it("lets all in again when checks are in time, and says so", async () => {
   const { at, gate, read, second } = busy();
   const loop = async (): Promise<void> => void (await read(LIST, "", 30));
@@ -130,12 +175,12 @@ it("answers 503 over HTTP with when to come again, which health and metrics say 
   const world = await openWorld("net", {}, {}, { pressure: { nowMs: () => at.nowMs, threadMs, checks: at, pause } });
   try {
     const statuses = new Set<number>();
-    let refused = await world.send("GET", "/api/v1/servers");
+    let refused = await world.send("GET", "/api/v1/incidents");
     for (let n = 0; n < 200 && refused.status !== 503; n++) {
       at.nowMs += 60;
       at.begun += 300;
       at.late += 100;
-      refused = await world.send("GET", "/api/v1/servers");
+      refused = await world.send("GET", "/api/v1/incidents");
       statuses.add(refused.status);
     }
     expect([...statuses]).toEqual([200, 503]);

@@ -1,7 +1,8 @@
 /**
  * Refuses reads before they make a check late. A caller that reads in a loop takes all that is left of the processors, and checks need it: so reads have a
  * budget (model/read-budget.ts). A read that finds it used up waits a moment; when several wait already, it is told when to come again. What changes
- * something, signs in, or asks for health is never refused.
+ * something, signs in, or asks for health is never refused. An answer that is in memory already costs a twentieth of one that has to be made: those have a
+ * budget of their own, so that dear reads do not use up what cheap ones need.
  */
 import { setTimeout } from "node:timers/promises";
 import { BoundedMap } from "../model/bounded-map.ts";
@@ -43,26 +44,52 @@ const LONGEST_WAIT_MS = 1_000;
 const SHORTEST_WAIT_MS = 5;
 /** At one time. Readers in a loop are refused beyond it: waiting would hold their connections, and bring them nothing. */
 const MOST_WAITING = 4;
+/** The same of answers that are in memory: one holds its connection and a timer while it waits. */
+const MOST_KEPT_WAITING = 256;
+/** What is left to answers in memory however late checks are, ms of the thread a second: some thousand answers. Its niceness lets checks go before it. */
+const LEAST_KEPT_RATE = 300;
 /** How long health tells of a refusal, and what is read may be older, ms. */
 const TOLD_FOR_MS = 60_000;
+/** Of the thread, ms a second: reads that use more come in a loop, or from very many. */
+const MANY_RATE = 250;
+/** So long after it is still said that they are many, ms: answers that are kept then are why they use less. */
+const MANY_FOR_MS = 10_000;
 
 const LIMIT = /(?:^|&)limit=(\d{1,4})(?:&|$)/;
 
+/** Reads of a sort: what they may use, and how many of them wait. */
+interface Door {
+  readonly budget: ReadBudget;
+  readonly mostWaiting: number;
+  waiting: number;
+}
+
+/** One that wants to go in. */
+interface Entering {
+  readonly door: Door;
+  readonly kind: string;
+  readonly costMs: number;
+}
+
 export class ReadGate {
   readonly #pressure: Pressure | null;
-  readonly #budget: ReadBudget;
+  /** Answers that have to be made. */
+  readonly #made: Door;
+  readonly #kept: Door;
   readonly #costs = new BoundedMap<string, number>(MOST_KINDS);
   readonly #pause: (ms: number) => Promise<unknown>;
-  #waiting = 0;
   #refused = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #pressedAtMs = Number.NEGATIVE_INFINITY;
+  #manyAtMs = Number.NEGATIVE_INFINITY;
 
   /** @param pressure null: no check of this process could be late, and nothing is refused */
   constructor(pressure: Pressure | null) {
     this.#pressure = pressure;
     this.#pause = pressure?.pause ?? setTimeout;
-    this.#budget = new ReadBudget(this.#reading());
+    const reading = this.#reading();
+    this.#made = { budget: new ReadBudget(reading), mostWaiting: MOST_WAITING, waiting: 0 };
+    this.#kept = { budget: new ReadBudget(reading, LEAST_KEPT_RATE), mostWaiting: MOST_KEPT_WAITING, waiting: 0 };
   }
 
   /** Reads that were refused. */
@@ -72,7 +99,7 @@ export class ReadGate {
 
   /** Of this thread, what reads may use now, 0 to 1. */
   get share(): number {
-    return this.#budget.share;
+    return this.#made.budget.share;
   }
 
   /** Whether a read was refused in the last minute. */
@@ -84,16 +111,26 @@ export class ReadGate {
   get isPressed(): boolean {
     if (this.#pressure === null) return false;
     const nowMs = this.#pressure.nowMs();
-    if (this.#budget.share < 1) this.#pressedAtMs = nowMs;
+    if (this.#made.budget.share < 1) this.#pressedAtMs = nowMs;
     return nowMs - this.#pressedAtMs < TOLD_FOR_MS;
+  }
+
+  /** Whether reads use much of this thread, or have in the last ten seconds: what is asked for often is worth keeping. */
+  get areMany(): boolean {
+    if (this.#pressure === null) return false;
+    const nowMs = this.#pressure.nowMs();
+    if (this.#made.budget.usedRate + this.#kept.budget.usedRate >= MANY_RATE) this.#manyAtMs = nowMs;
+    return nowMs - this.#manyAtMs < MANY_FOR_MS;
   }
 
   /** @returns what stops it */
   watch(): () => void {
     if (this.#pressure === null) return () => {};
     const look = (): void => {
-      this.#budget.look(this.#reading());
+      const reading = this.#reading();
+      for (const { budget } of [this.#made, this.#kept]) budget.look(reading);
       void this.isPressed;
+      void this.areMany;
     };
     const timer = setInterval(look, LOOK_EVERY_MS).unref();
     return () => clearInterval(timer);
@@ -108,40 +145,42 @@ export class ReadGate {
     const pressure = this.#pressure;
     if (pressure === null || !isRefusable(route)) return () => {};
     const kind = `${isKept ? "kept " : ""}${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
-    const costMs = this.#costs.use(kind) ?? FIRST_COST_MS;
-    const waitMs = this.#letIn(costMs);
-    if (waitMs === null) return this.#begun(kind, costMs);
-    if (waitMs > LONGEST_WAIT_MS || this.#waiting >= MOST_WAITING) throw this.#refusal(waitMs);
-    return this.#waited(kind, costMs, waitMs);
+    const door = isKept ? this.#kept : this.#made;
+    const entering = { door, kind, costMs: this.#costs.use(kind) ?? FIRST_COST_MS };
+    const waitMs = this.#letIn(entering);
+    if (waitMs === null) return this.#begun(entering);
+    if (waitMs > LONGEST_WAIT_MS || door.waiting >= door.mostWaiting) throw this.#refusal(waitMs);
+    return this.#waited(entering, waitMs);
   }
 
-  async #waited(kind: string, costMs: number, firstWaitMs: number): Promise<() => void> {
+  async #waited(entering: Entering, firstWaitMs: number): Promise<() => void> {
+    const { door } = entering;
     let leftMs = LONGEST_WAIT_MS;
-    this.#waiting += 1;
+    door.waiting += 1;
     try {
-      for (let waitMs: number | null = firstWaitMs; waitMs !== null; waitMs = this.#letIn(costMs)) {
+      for (let waitMs: number | null = firstWaitMs; waitMs !== null; waitMs = this.#letIn(entering)) {
         const pauseMs = Math.max(SHORTEST_WAIT_MS, Math.ceil(waitMs));
         leftMs -= pauseMs;
         if (leftMs < 0) throw this.#refusal(waitMs);
         await this.#pause(pauseMs);
       }
     } finally {
-      this.#waiting -= 1;
+      door.waiting -= 1;
     }
-    return this.#begun(kind, costMs);
+    return this.#begun(entering);
   }
 
   /** @returns null when it was; else after how many ms it may be */
-  #letIn(costMs: number): number | null {
-    this.#budget.look(this.#reading());
-    return this.#budget.enter(costMs);
+  #letIn({ door, costMs }: Entering): number | null {
+    door.budget.look(this.#reading());
+    return door.budget.enter(costMs);
   }
 
-  #begun(kind: string, costMs: number): () => void {
+  #begun({ door, kind, costMs }: Entering): () => void {
     const before = this.#reading();
     return () => {
       const after = this.#reading();
-      this.#budget.leave(costMs, after);
+      door.budget.leave(costMs, after);
       const usedMs = Math.min(MOST_COST_MS, Math.max(0, after.usedMs - before.usedMs));
       const known = this.#costs.use(kind);
       this.#costs.set(kind, known === undefined ? usedMs : known + (usedMs - known) * NEWEST_SHARE);

@@ -11,7 +11,7 @@ import type { SessionRecord } from "../store/sql/accounts/sessions-port.ts";
 import type { Api } from "./api.ts";
 import type { JsonObject } from "./body.ts";
 import { type ErrorName, refusal } from "./errors.ts";
-import type { ApiAnswer, ApiRequest } from "./http.ts";
+import type { ApiAnswer, ApiRequest, ApiResponse } from "./http.ts";
 import type { QueryParameters } from "./query.ts";
 import type { Known } from "./warnings.ts";
 
@@ -72,8 +72,11 @@ interface RouteBase {
   readonly headers?: Readonly<Record<string, ResponseHeader>>;
   /** Its answer has an ETag and may be compressed: `listed()` of listed.ts says so. */
   readonly isList?: true;
-  /** While checks need the processors its answer may be a second old: everyone of a role in the project is shown the same (kept-answers.ts). */
-  readonly mayBeKept?: true;
+  /**
+   * Its answer may be a second old while checks need the processors, or already while reads are many: everyone of a role in the project is shown the same
+   * (kept-answers.ts).
+   */
+  readonly mayBeKept?: "when checks are late" | "when reads are many";
   /** Of public routes: no cache may keep the answer. */
   readonly isPrivate?: true;
   /** Left out of the document. */
@@ -118,6 +121,8 @@ export interface ProjectRoute extends RouteBase {
   readonly isProjectInQuery?: true;
   /** Owner, Admin and Manager only; what a Viewer is told. */
   readonly editorsOnly?: string;
+  /** An answer that is in memory and current: it is looked for before the read has to wait for others. */
+  kept?(api: Api, call: ProjectCall): ApiResponse | undefined;
   handle(api: Api, call: ProjectCall): MaybePromise<ApiAnswer>;
 }
 /** What a request was and what it was answered. */

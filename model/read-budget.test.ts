@@ -146,4 +146,20 @@ describe("the budget of reads", () => {
       { numRuns: 60 },
     );
   });
+
+  it("leaves what it was told to leave, and says what reads use", () => {
+    const budget = new ReadBudget(START, 300);
+    let now = START;
+    for (let step = 0; step < 100; step++) {
+      now = { nowMs: now.nowMs + STEP_MS, usedMs: now.usedMs, begun: now.begun + 500, late: now.late + 250 };
+      budget.look(now);
+      for (let read = 0; read < 100 && budget.enter(1) === null; read++) {
+        now = { ...now, usedMs: now.usedMs + 1 };
+        budget.leave(1, now);
+      }
+    }
+    expect(budget.share).toBe(0.3);
+    expect(budget.usedRate).toBeGreaterThan(200);
+    expect(budget.usedRate).toBeLessThan(400);
+  });
 });

@@ -52,11 +52,16 @@ export class ReadBudget {
   #underWay = 0;
   /** By reads. */
   #usedMs = 0;
+  /** In the latest look, ms a second. */
+  #usedRate = 0;
+  readonly #leastRate: number;
   #last: BudgetReading;
   /** Where the present look began, with what reads had used by then. */
   #from: BudgetReading;
 
-  constructor(first: BudgetReading) {
+  /** @param leastRate what is left however late checks are */
+  constructor(first: BudgetReading, leastRate = LEAST_RATE) {
+    this.#leastRate = leastRate;
     this.#last = first;
     this.#from = { ...first, usedMs: 0 };
   }
@@ -64,6 +69,11 @@ export class ReadBudget {
   /** Of a thread, 0 to 1. */
   get share(): number {
     return this.#rate / FULL_RATE;
+  }
+
+  /** What reads used of the thread lately, ms a second. */
+  get usedRate(): number {
+    return this.#usedRate;
   }
 
   /** To be called before reads, and now and then without any. */
@@ -114,11 +124,12 @@ export class ReadBudget {
     const lateChecks = reading.late - late;
     const lateShare = checks < LEAST_BEGUN || lateChecks < LEAST_LATE ? 0 : lateChecks / checks;
     const usedRate = ((this.#usedMs - usedMs) * 1_000) / ms;
+    this.#usedRate = usedRate;
     if (lateShare >= BUSY_SHARE) {
       // Reads that use so little are not what makes checks late.
-      if (usedRate <= LEAST_RATE) return;
+      if (usedRate <= this.#leastRate) return;
       const left = lateShare >= VERY_BUSY_SHARE ? LEFT_WHEN_VERY_BUSY : LEFT_WHEN_BUSY;
-      this.#rate = Math.max(LEAST_RATE, Math.min(this.#rate, usedRate) * left);
+      this.#rate = Math.max(this.#leastRate, Math.min(this.#rate, usedRate) * left);
     } else if (lateShare < CALM_SHARE) {
       this.#rate = Math.min(FULL_RATE, this.#rate + (BACK_PER_LOOK * ms) / LOOK_EVERY_MS);
     }

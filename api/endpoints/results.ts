@@ -48,11 +48,20 @@ const monitorQuery = {
   }),
 } as const;
 
+type Member = "results" | "failures";
+
+function pageKey({ project, request }: ProjectCall, name: Member): string {
+  return `${project.id} ${name} ${request.query}`;
+}
+
+function keptPage(api: Api, call: ProjectCall, name: Member): ApiResponse | undefined {
+  const kept = api.projectPages.find(pageKey(call, name), call.nowMs);
+  return kept === undefined ? undefined : { ...answered(api, kept.body), tag: kept.tag };
+}
+
 /** @param name of the member that has the rows */
-async function ofProject(api: Api, call: ProjectCall, name: "results" | "failures"): Promise<ApiResponse> {
-  const key = `${call.project.id} ${name} ${call.request.query}`;
-  const kept = api.projectPages.find(key, call.nowMs);
-  if (kept !== undefined) return { ...answered(api, kept.body), tag: kept.tag };
+async function ofProject(api: Api, call: ProjectCall, name: Member): Promise<ApiResponse> {
+  const key = pageKey(call, name);
   const { period, limit, explain } = readQuery(projectQuery, call.request.query);
   const { nowMs } = call;
   const projectId = call.project.id;
@@ -188,7 +197,8 @@ export const results: readonly Route[] = [
     group: "Results",
     summary: "Results of the project, newest first",
     scope: "project",
-    mayBeKept: true,
+    mayBeKept: "when checks are late",
+    kept: (api, call) => keptPage(api, call, "results"),
     query: projectQuery,
     responses: { 200: schemas.resultList },
     refusals: [RESULTS_AWAY],
@@ -202,7 +212,8 @@ export const results: readonly Route[] = [
     group: "Results",
     summary: "Results of the project that were down, newest first",
     scope: "project",
-    mayBeKept: true,
+    mayBeKept: "when checks are late",
+    kept: (api, call) => keptPage(api, call, "failures"),
     query: projectQuery,
     responses: { 200: schemas.failureList },
     refusals: [RESULTS_AWAY],

@@ -100,12 +100,15 @@ const listQuery = {
 
 const historyQuery = { limit: limitParameter(500), offset: offsetParameter } as const;
 
-function list(api: Api, call: ProjectCall): MaybePromise<ApiResponse> {
-  const key = `${call.project.id} ${canEdit(call.role)} ${call.request.query}`;
-  return api.listPages.find(key, call.nowMs) ?? makeList(api, call, key);
+function listKey({ project, role, request }: ProjectCall): string {
+  return `${project.id} ${canEdit(role)} ${request.query}`;
 }
 
-function makeList(api: Api, call: ProjectCall, key: string): Promise<ApiResponse> {
+function keptList(api: Api, call: ProjectCall): ApiResponse | undefined {
+  return api.listPages.find(listKey(call), call.nowMs);
+}
+
+function list(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const query = readQuery(listQuery, call.request.query);
   const name = [query.name, query.search, query.q].map((text) => text.trim()).find((text) => text !== "") ?? null;
   if (name !== null && [...name].length > MAX_NAME_FILTER) {
@@ -125,7 +128,7 @@ function makeList(api: Api, call: ProjectCall, key: string): Promise<ApiResponse
   };
   const isEditor = canEdit(call.role);
   const shown = `${isEditor ? "all" : "some"}${query.explain ? ", explained" : ""}`;
-  const wanted = { key, projectId: call.project.id, filter, shown, nowMs: call.nowMs };
+  const wanted = { key: listKey(call), projectId: call.project.id, filter, shown, nowMs: call.nowMs };
   const words: WordRows = (rows) => wordRows(api, rows, { isEditor, isExplained: query.explain, nowMs: call.nowMs });
   return api.listPages.make(wanted, words);
 }
@@ -187,12 +190,12 @@ async function shown(api: Api, call: ProjectCall, id: number): Promise<ApiRespon
   return ok(await viewWhole(api, call, stored));
 }
 
-function read(api: Api, call: ProjectCall): MaybePromise<ApiResponse> {
-  const id = pathId(call, "server", "invalidServerId");
-  return api.monitorCache.find(call.project.id, id, call.nowMs) ?? readAnew(api, call, id);
+function keptRecord(api: Api, call: ProjectCall): ApiResponse | undefined {
+  return api.monitorCache.find(call.project.id, pathId(call, "server", "invalidServerId"), call.nowMs);
 }
 
-async function readAnew(api: Api, call: ProjectCall, id: number): Promise<ApiResponse> {
+async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const id = pathId(call, "server", "invalidServerId");
   const stamp = api.authCache.stamp();
   const found = await findMonitor(api, call);
   const answer = ok(await viewWhole(api, call, found));
@@ -329,7 +332,8 @@ export const servers: readonly Route[] = [
     group: "Monitors",
     summary: "List monitors, sorted by name",
     scope: "project",
-    mayBeKept: true,
+    mayBeKept: "when reads are many",
+    kept: keptList,
     query: listQuery,
     refusals: [[400, `name must be at most ${MAX_NAME_FILTER} characters.`], "invalidSubscriptionId"],
     responses: { 200: schemas.monitorList },
@@ -361,6 +365,7 @@ export const servers: readonly Route[] = [
     params: serverIdParams,
     responses: { 200: schemas.monitor },
     errors: [400, 403, 404],
+    kept: keptRecord,
     handle: read,
   },
   {
