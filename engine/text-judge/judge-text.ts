@@ -1,8 +1,9 @@
 /** Judges a text by a user's expressions: what the process for that does with each. It has no time limit of its own. */
-import jsonata from "jsonata";
+import type { Expression } from "jsonata";
 import { RE2JS } from "re2js";
 import { BoundedMap } from "../../model/bounded-map.ts";
 import { wordsOf } from "./expressions.ts";
+import { compileQuery } from "./own-jsonata.ts";
 import type { TextAnswer, TextRules } from "./text-judge.ts";
 
 /** Compiled expressions that are kept, of each kind. */
@@ -11,7 +12,7 @@ const KEPT = 256;
 const MOST_SHOWN = 100;
 
 const regexes = new BoundedMap<string, RE2JS>(KEPT);
-const queries = new BoundedMap<string, jsonata.Expression>(KEPT);
+const queries = new BoundedMap<string, Expression>(KEPT);
 
 const PASSED: TextAnswer = { type: "passed" };
 
@@ -36,7 +37,7 @@ async function judgeQuery(query: string, expected: string | null, text: string):
   }
   let found: unknown;
   try {
-    found = await compiledIn(queries, query, (one) => jsonata(one)).evaluate(json);
+    found = await compiledIn(queries, query, compileQuery).evaluate(json, {});
   } catch (error) {
     return failed(`The query cannot be answered: ${wordsOf(error)}`);
   }
