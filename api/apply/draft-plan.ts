@@ -78,7 +78,8 @@ export class DraftPlan {
   readonly #hashKey: string;
   /** The same, as hashes take it: made into it once. */
   readonly #markKey: KeyObject;
-  readonly #things: ReadonlyMap<string, DocumentThing>;
+  /** By kind and key. */
+  readonly #things = new Map<ThingKind, Map<string, DocumentThing>>();
   readonly #documentId: number | null;
   readonly #otherNames: ReadonlyMap<number, string>;
   readonly #hash: Hash;
@@ -104,8 +105,7 @@ export class DraftPlan {
     this.options = options;
     this.#hashKey = more.hashKey;
     this.#markKey = createSecretKey(more.hashKey, "utf8");
-    const there = more.things.filter(({ isThere }) => isThere);
-    this.#things = new Map(there.map((thing) => [`${thing.kind} ${thing.key}`, thing]));
+    for (const thing of more.things) if (thing.isThere) this.#know(thing);
     this.seen = new Map(more.things.map((thing) => [`${thing.kind} ${thing.key}`, seenThing(thing)]));
     this.#documentId = more.documentId;
     this.#otherNames = more.names;
@@ -119,11 +119,16 @@ export class DraftPlan {
 
   /** What a key stands for, whichever document has it. */
   thing(kind: ThingKind, key: string): DocumentThing | undefined {
-    return this.#things.get(`${kind} ${key}`);
+    return this.#things.get(kind)?.get(key);
+  }
+
+  #know(thing: DocumentThing): void {
+    const ofKind = this.#things.get(thing.kind) ?? new Map<string, DocumentThing>();
+    this.#things.set(thing.kind, ofKind.set(thing.key, thing));
   }
 
   thingsOf(kind: ThingKind): readonly DocumentThing[] {
-    return [...this.#things.values()].filter((thing) => thing.kind === kind);
+    return [...(this.#things.get(kind)?.values() ?? [])];
   }
 
   isOurs({ documentId }: DocumentThing): boolean {

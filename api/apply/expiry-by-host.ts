@@ -68,7 +68,7 @@ export class ExpiryByHost {
   }
 
   /** @param after the monitor with its new settings and host */
-  changeOf(after: Monitor, draft: Draft): MonitorChange {
+  changeOf(after: Pick<Monitor, "kind" | "host" | "settings">, draft: Draft): MonitorChange {
     const { kind, host } = after;
     if (!isUptimeKind(kind)) return {};
     const isMoved = isWebsite(kind) && draft.settings !== undefined && host !== null;

@@ -35,7 +35,7 @@ import {
 } from "./monitor-entries.ts";
 import type { References } from "./references.ts";
 import { PLAIN, shortened, shownValue, valueIn } from "./shown-values.ts";
-import { expiryIn, sharedHost, WHOLE_MARK, wholeMark } from "./untouched-monitors.ts";
+import { expiryIn, knowAddress, sharedHost, WHOLE_MARK, wholeMark } from "./untouched-monitors.ts";
 import type { WantedMonitor } from "./wanted-monitor.ts";
 
 /** Whose secrets are opened together. */
@@ -181,6 +181,7 @@ function draftedTunnel(plan: DraftPlan, common: Common): Planned {
 function draftedUptime(plan: DraftPlan, common: Common): Planned {
   const { wanted, existing } = common;
   const kind = wanted.kind as UptimeKind;
+  if (existing !== null) knowAddress(plan, wanted, existing);
   const whole = existing === null ? null : wholeTarget(plan.api, existing.monitor);
   const body = withWholeUrl(kind, wanted.body, whole);
   const draft = whole === null ? draftOfNew(kind, { ...body, name: wanted.name }) : draftOfChange(whole, kind, body);
@@ -402,10 +403,10 @@ class MonitorPlanner {
       uptime === null ? tunnelChange(api, existing, wanted.body) : uptimeChange(api, existing, uptime.draft, {});
     const { notifyOnPartial, ...locations } = wanted.locations;
     const { sslExpirationDays: _, domainExpirationDays: __, ...others } = change;
-    const after = { ...monitor, ...others };
+    const { host = monitor.host, settings = monitor.settings } = others;
     return {
       ...others,
-      ...(uptime !== null && this.#expiry.changeOf(after, uptime.draft)),
+      ...(uptime !== null && this.#expiry.changeOf({ kind: monitor.kind, host, settings }, uptime.draft)),
       ...(Object.keys(locations).length > 0 && locationsChange(monitor, locations)),
       ...(notifyOnPartial !== undefined && { notifyOnPartial }),
     };

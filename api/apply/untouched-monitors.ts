@@ -3,8 +3,10 @@
  * thousands a few differ, and only those are compared field by field.
  */
 import { isWebsite } from "../../model/kind.ts";
+import { HIDDEN } from "../../model/web-address.ts";
 import { GENERATION_MARK, type MonitorOfProject } from "../../store/sql/documents/port.ts";
 import type { JsonObject } from "../body.ts";
+import { knowTarget } from "../monitors/address.ts";
 import { daysOrOff, type Expiry } from "../monitors/draft.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import type { WantedMonitor } from "./wanted-monitor.ts";
@@ -22,6 +24,19 @@ export function isUntouched(plan: DraftPlan, wanted: WantedMonitor, { generation
   const thing = plan.thing("monitor", wanted.key);
   if (thing === undefined || !plan.isOurs(thing) || wanted.token !== null) return false;
   return thing.marks[GENERATION_MARK] === String(generation) && thing.marks[WHOLE_MARK] === wholeMark(plan, wanted);
+}
+
+/**
+ * Whether a website's address is the document's is told by its mark, as long as nothing else has changed the monitor: to open ten thousand sealed ones takes a
+ * tenth of a plan. What hides something, or has more than is stored, is opened.
+ */
+export function knowAddress(plan: DraftPlan, { key, body: { url } }: WantedMonitor, found: MonitorOfProject): void {
+  const marks = plan.thing("monitor", key)?.marks;
+  const { monitor, generation } = found;
+  if (typeof url !== "string" || url.includes(HIDDEN) || url.includes("#") || typeof monitor.urlSealed !== "string")
+    return;
+  if (marks?.url === undefined || marks[GENERATION_MARK] !== String(generation)) return;
+  knowTarget(monitor, marks.url === plan.mark("url", url) ? url : null);
 }
 
 export function expiryIn({ ssl_expiration: ssl, domain_expiration: domain }: JsonObject): Expiry {

@@ -10,6 +10,11 @@ import { badRequest } from "../errors.ts";
 /** Whole ones of monitors that were opened before: a document asks for each several times. */
 const opened = new WeakMap<Monitor, Monitor>();
 
+/** In the place of opening it. @param url its whole address; null: another one than all that it will be compared with */
+export function knowTarget(monitor: Monitor, url: string | null): void {
+  opened.set(monitor, url === null ? monitor : { ...monitor, settings: { ...monitor.settings, url } });
+}
+
 /** With its whole address, for drafts. One that cannot be opened stays as every user sees it, and can still be replaced. */
 export function wholeTarget(api: Api, monitor: Monitor): Monitor {
   if (!isWebsite(monitor.kind)) return monitor;

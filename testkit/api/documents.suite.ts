@@ -296,6 +296,28 @@ export function documentsSuite(server: "net" | "node"): void {
       await applied(EVERY_KIND);
     });
 
+    it("tells whether a sealed address is another one", async () => {
+      const website = (url: string, keyword: string) => ({
+        sonde: 1,
+        name: "sealed",
+        monitors: { sealed: { type: "keyword", url, keyword } },
+      });
+      const [first, second] = ["https://sealed.test-site.org/?of=one", "https://sealed.test-site.org/?of=two"];
+      const fieldsOf = ({ changes }: PlanBody) => changes.map(({ fields }) => fields.map(({ field }) => field));
+      await applied(website(first, "a"));
+      expect(fieldsOf(await planned(website(first, "b")))).toEqual([["keyword"]]);
+      expect(fieldsOf(await applied(website(second, "b")))).toEqual([["keyword", "url"]]);
+      const { id } = await monitorNamed("sealed");
+      expect((await world.send("GET", `/api/v1/servers/${id}`)).body.url).toBe(second);
+      // Now only the address itself can tell.
+      await world.send("PUT", `/api/v1/servers/${id}`, { body: { url: first } });
+      expect(fieldsOf(await planned(website(second, "c")))).toEqual([["keyword", "url"]]);
+      expect(fieldsOf(await planned(website(first, "c")))).toEqual([["keyword"]]);
+      expect(fieldsOf(await applied(website("https://sealed.test-site.org/?***", "d")))).toEqual([["keyword"]]);
+      expect((await world.send("GET", `/api/v1/servers/${id}`)).body.url).toBe(first);
+      await applied({ sonde: 1, name: "sealed" }, { prune: true });
+    });
+
     it("wants the hash of the plan that was looked at", async () => {
       const document = { sonde: 1, name: "small", monitors: { one: { type: "ping", host: "one.test-site.org" } } };
       const without = await send(document);
