@@ -10,6 +10,7 @@ import { DEFAULT_RULE } from "../../model/alerting-rule.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
 import { bundled } from "../bundled.ts";
+import { killRounds } from "../kill-rounds.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 
@@ -96,7 +97,7 @@ async function expectWhole(
   return { seq, beat };
 }
 
-async function killRounds(place: SqlLocation, rounds: number): Promise<void> {
+async function writeRounds(place: SqlLocation, rounds: number): Promise<void> {
   const ground = await prepare(place);
   let [seq, beat] = [0, 0];
   for (let round = 0; round < rounds; round++) {
@@ -187,7 +188,7 @@ it("SQLite has a document whole or not at all over twenty SIGKILLs", { timeout: 
 it("SQLite keeps what it acknowledged over twelve SIGKILLs", { timeout: 120_000 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "sonde-crash-"));
   try {
-    await killRounds({ file: join(folder, "sonde.db") }, 12);
+    await writeRounds({ file: join(folder, "sonde.db") }, 12);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -202,13 +203,14 @@ afterAll(async () => {
 withServer("PostgreSQL", server, (running) => {
   it("PostgreSQL keeps what it acknowledged over SIGKILLs of its client", { timeout: 120_000 }, async () => {
     const { url, drop } = await running.createDatabase();
-    await killRounds({ url }, 5);
+    await writeRounds({ url }, 5);
     await drop();
   });
 
-  it("PostgreSQL has a document whole or not at all over twenty SIGKILLs", { timeout: 120_000 }, async () => {
+  const rounds = killRounds(5);
+  it("PostgreSQL has a document whole or not at all over SIGKILLs", { timeout: rounds * 24_000 }, async () => {
     const { url, drop } = await running.createDatabase();
-    await applyRounds({ url }, 20);
+    await applyRounds({ url }, rounds);
     await drop();
   });
 });
