@@ -98,6 +98,9 @@ test("what cannot be read is one line with the file's name", async () => {
   await expect(runImport("gatus", [join(folder, "broken.yaml")], options("d.yaml"))).rejects.toThrow(
     /broken\.yaml: line 3: it is YAML that cannot be read/,
   );
+  await expect(runImport("gatus", ["/dev/zero"], options("d.yaml"))).rejects.toThrow(
+    "/dev/zero: it is larger than 16 MiB; split it",
+  );
   writeFileSync(join(folder, "huge.json"), " ".repeat(17 * 1024 * 1024));
   await expect(runImport("kuma", [join(folder, "huge.json")], options("d.yaml"))).rejects.toThrow(
     "huge.json: it is larger than 16 MiB",

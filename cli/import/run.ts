@@ -1,5 +1,6 @@
 /** `sonde import`: reads files of another program, writes a document and says what became of each thing. Nothing else is changed. */
-import { open, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { open, readdir, stat, writeFile } from "node:fs/promises";
 import { dirname, extname, join, resolve, sep } from "node:path";
 import { writeDocument } from "../../model/document/write.ts";
 import { readStdin } from "../check/stdin.ts";
@@ -64,7 +65,9 @@ async function convert(source: string, paths: readonly string[], options: RunOpt
 
 async function isDatabase(path: string): Promise<boolean> {
   if ([".db", ".sqlite", ".sqlite3"].includes(extname(path).toLowerCase())) return true;
-  const handle = await open(path);
+  const handle = await open(path).catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
   try {
     const { bytesRead, buffer } = await handle.read(Buffer.alloc(SQLITE_HEAD.length), 0, SQLITE_HEAD.length, 0);
     return buffer.subarray(0, bytesRead).toString("latin1") === SQLITE_HEAD;
@@ -103,21 +106,32 @@ async function namedFiles(names: readonly string[], files: readonly ImportFile[]
   return found.flat();
 }
 
+/** A pipe and a device tell no size. */
 async function fileAt(path: string): Promise<ImportFile> {
   const { size } = await statOf(path);
   if (size > MOST_BYTES) throw tooLarge(path);
-  return { name: path, text: await readFile(path, "utf8") };
+  const chunks: Buffer[] = [];
+  try {
+    for await (const chunk of createReadStream(path, { end: MOST_BYTES })) chunks.push(chunk as Buffer);
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length > MOST_BYTES) throw tooLarge(path);
+  return { name: path, text: bytes.toString("utf8") };
 }
 
 async function statOf(path: string) {
   try {
     return await stat(path);
   } catch (error) {
-    throw new ImportError(
-      `${path}: it cannot be read (${error instanceof Error && "code" in error ? error.code : "?"})`,
-      CHECK_PATH,
-    );
+    throw unreadable(path, error);
   }
+}
+
+function unreadable(path: string, error: unknown): ImportError {
+  const code = error instanceof Error && "code" in error ? error.code : "?";
+  return new ImportError(`${path}: it cannot be read (${code})`, CHECK_PATH);
 }
 
 function tooLarge(name: string): CommandError {

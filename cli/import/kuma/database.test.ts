@@ -177,6 +177,9 @@ test("what is damaged, foreign or hostile is refused with file and place", async
   );
   writeFileSync(join(folder, "text.db"), "no database at all, but some text that is long enough".repeat(10));
   await expect(read("text.db")).rejects.toThrow("text.db: it is damaged, or no database of SQLite (SQLITE_NOTADB)");
+  await expect(readKumaDatabase(path, join(folder, "none"), quiet)).rejects.toThrow(
+    /none: no copy of .* can be made there \(ENOENT\); name an --out in a folder that is there/,
+  );
   await expect(read("none.db")).rejects.toThrow("none.db: it cannot be read (ENOENT)");
   const make = (name: string, sql: string) => {
     const database = new Sqlite(join(folder, name));

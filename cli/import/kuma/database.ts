@@ -64,7 +64,12 @@ export async function readKumaFolder(folder: string, workplace: string, progress
 
 /** @throws ImportError naming the file, and the table in it */
 export async function readKumaDatabase(path: string, workplace: string, progress: OnProgress): Promise<KumaTables> {
-  const place = await mkdtemp(join(workplace, ".sonde-import-"));
+  const place = await mkdtemp(join(workplace, ".sonde-import-")).catch((error: unknown) => {
+    throw new ImportError(
+      `${workplace}: no copy of ${basename(path)} can be made there (${codeOf(error)})`,
+      "name an --out in a folder that is there, and in which you may write",
+    );
+  });
   try {
     const copy = join(place, DATABASE);
     await copyWhole(path, copy, progress);
