@@ -14,6 +14,7 @@ import type { State } from "../store/state/state.ts";
 import type { AuthCache } from "./auth-cache.ts";
 import type { LinkLists } from "./checks/link-lists.ts";
 import type { KeptAnswers } from "./kept-answers.ts";
+import type { KnownMonitors } from "./known-monitors.ts";
 import type { LiveHub } from "./live/hub.ts";
 import type { ListPages } from "./monitors/list-pages.ts";
 import type { MonitorCache } from "./monitors/monitor-cache.ts";
@@ -152,6 +153,7 @@ export interface Api extends Omit<ApiDependencies, "results"> {
   readonly authCache: AuthCache;
   readonly monitorCache: MonitorCache;
   readonly listPages: ListPages;
+  readonly knownMonitors: KnownMonitors;
   readonly projectPages: ProjectPages;
   readonly overviews: Overviews;
   readonly live: LiveHub;

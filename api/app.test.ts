@@ -12,6 +12,7 @@ import { createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import { type ApiRequest, type Handle, isStream } from "./http.ts";
 import { KeptAnswers } from "./kept-answers.ts";
+import { KnownMonitors } from "./known-monitors.ts";
 import { LiveHub } from "./live/hub.ts";
 import { ListPages } from "./monitors/list-pages.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
@@ -64,6 +65,7 @@ describe("the application", () => {
       state,
       checks: { ask: async () => ({ type: "untaken" }), close: async () => {} },
       results: new RecentResults(results, new RecentRows({ maxBytes: 1_000_000, nowMs: () => clock.nowMs })),
+      knownMonitors: new KnownMonitors({ auth: authCache, rows: { monitor: () => undefined }, catchUp: undefined }),
       projectNames: createProjectNames(controlPlane.monitors, authCache),
       sealing: {
         keyId: "",

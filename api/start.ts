@@ -11,6 +11,7 @@ import { type AuthCache, createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer } from "./http.ts";
 import { KeptAnswers } from "./kept-answers.ts";
+import { KnownMonitors } from "./known-monitors.ts";
 import { LiveHub } from "./live/hub.ts";
 import { ListPages } from "./monitors/list-pages.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
@@ -148,13 +149,14 @@ function providerOf({ config, providerFetch }: ApiDependencies): OidcProvider | 
 function readsOf(
   dependencies: ApiDependencies,
   authCache: AuthCache,
-): Pick<Api, "results" | "projectNames" | "listPages" | "projectPages" | "keptAnswers"> {
+): Pick<Api, "results" | "projectNames" | "knownMonitors" | "listPages" | "projectPages" | "keptAnswers"> {
   const { monitors } = dependencies.controlPlane;
   const results = openRecent(dependencies);
   const newestSeq = (id: number): number | undefined => results.rows.monitor(id)?.newestSeq;
   return {
     results,
     projectNames: createProjectNames(monitors, authCache),
+    knownMonitors: new KnownMonitors({ auth: authCache, rows: results.rows, catchUp: dependencies.state.rows.catchUp }),
     listPages: new ListPages({ monitors, auth: authCache, newestSeq }),
     keptAnswers: new KeptAnswers(() => authCache.generation()),
     projectPages: new ProjectPages({ auth: authCache, version: () => results.rows.version }),

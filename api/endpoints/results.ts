@@ -5,15 +5,16 @@ import { STATUS_LETTERS } from "../../model/letters.ts";
 import type { MaybePromise } from "../../model/maybe-promise.ts";
 import { PERIOD_MS, PERIODS } from "../../model/result.ts";
 import { NEWEST_KEPT } from "../../model/retention.ts";
-import { uptimePercent } from "../../model/uptime.ts";
+import { type Downtime, uptimePercent } from "../../model/uptime.ts";
 import { StoreError } from "../../store/errors.ts";
 import { rowOfLatest } from "../../store/recent/latest.ts";
-import type { Beats, KnownMonitor } from "../../store/recent/recent-results.ts";
+import type { Beats, KnownMonitor, OfMonitor } from "../../store/recent/recent-results.ts";
 import type { MonitorResults } from "../../store/results/result-store.ts";
 import type { CheckedMonitor } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { refusal, resultsAway } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS } from "../http.ts";
+import type { Known } from "../known-monitors.ts";
 import { listed } from "../listed.ts";
 import { idsParameter, limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
 import { resultBytes } from "../result-bytes.ts";
@@ -35,6 +36,8 @@ const projectQuery = {
     "Adds `explain` to each row: lateness, location, checker, verdict, phases, why it failed; an addition of ours.",
   ),
 } as const;
+
+const LONGEST_MS = Math.max(...PERIODS.map((period) => PERIOD_MS[period]));
 
 const monitorQuery = {
   ...projectQuery,
@@ -101,27 +104,53 @@ function failures(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return ofProject(api, call, "failures");
 }
 
-async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
+function ofMonitor(api: Api, call: ProjectCall): MaybePromise<ApiResponse> {
   const id = pathId(call, "server", "invalidServerId");
+  const known = api.knownMonitors.find(call.project.id, id, call.nowMs);
+  const inMemory = known === undefined || known.downtime === null ? undefined : pageInMemory(api, call, known);
+  return inMemory ?? readMonitor(api, call, id);
+}
+
+async function readMonitor(api: Api, call: ProjectCall, id: number): Promise<ApiResponse> {
+  const { nowMs } = call;
+  const generation = api.authCache.generation();
   const [found] = await api.controlPlane.monitors.findChecked(call.project.id, [id]);
   if (found === undefined) throw refusal("serverNotFound");
-  const { period, limit, offset, status, explain } = readQuery(monitorQuery, call.request.query);
-  const { nowMs } = call;
-  const fromMs = nowMs - PERIOD_MS[period];
-  const past = await api.controlPlane.incidents.downtime(found, fromMs);
-  const query = { monitor: knownMonitor(found), period, status, limit, offset, nowMs, details: explain };
-  const name = JSON.stringify(found.name);
-  const head = `{"server_id":"${formatId("server", id)}","server_name":${name},"results":[`;
+  const query = { ...readQuery(monitorQuery, call.request.query), monitor: knownMonitor(found), nowMs };
+  // Of the longest period: it serves the others, too.
+  const downtime = await api.controlPlane.incidents.downtime(found, nowMs - LONGEST_MS);
+  api.knownMonitors.keep(found, downtime, generation, nowMs);
+  const inMemory = pageInMemory(api, call, { monitor: query.monitor, name: found.name, downtime });
+  if (inMemory !== undefined) return inMemory;
+  const { head, tail, nameJson } = frameOf(query, found.name, downtime);
+  const read = await reading(api, () => api.results.ofMonitor({ ...query, details: query.explain }));
+  return answered(api, head + read.rows.map((row) => resultJson(row, nameJson)).join(",") + tail(read));
+}
+
+/** undefined: not all of it is in memory. */
+function pageInMemory(api: Api, call: ProjectCall, { monitor, name, downtime }: Known): ApiResponse | undefined {
+  const query = { ...readQuery(monitorQuery, call.request.query), monitor, nowMs: call.nowMs };
+  const page = api.results.placesOfMonitor({ ...query, details: query.explain });
+  if (page === undefined) return undefined;
+  const { head, tail, nameJson } = frameOf(query, name, downtime);
+  return answered(api, resultBytes(head, { ...page, monitorId: monitor.id, nameJson }, tail(page)));
+}
+
+/** What stands around the rows of a monitor. */
+function frameOf(
+  { monitor, period, nowMs }: Pick<OfMonitor, "monitor" | "period" | "nowMs">,
+  name: string,
+  downtime: Downtime | null,
+) {
+  const nameJson = JSON.stringify(name);
+  const head = `{"server_id":"${formatId("server", monitor.id)}","server_name":${nameJson},"results":[`;
   const tail = ({ total, inPeriod, healthy }: Omit<MonitorResults, "rows">): string => {
-    const uptime = inPeriod === 0 ? null : uptimePercent(past, { fromMs, toMs: nowMs });
+    const window = { fromMs: nowMs - PERIOD_MS[period], toMs: nowMs };
+    const uptime = inPeriod === 0 || downtime === null ? null : uptimePercent(downtime, window);
     const rate = inPeriod === 0 ? null : Math.round((healthy / inPeriod) * 100);
     return `],"period":"${period}","total":${total},"success_rate":${rate},"uptime_percent":${uptime}}`;
   };
-  const page = api.results.placesOfMonitor(query);
-  if (page !== undefined)
-    return answered(api, resultBytes(head, { ...page, monitorId: id, nameJson: name }, tail(page)));
-  const read = await reading(api, () => api.results.ofMonitor(query));
-  return answered(api, head + read.rows.map((row) => resultJson(row, name)).join(",") + tail(read));
+  return { head, tail, nameJson };
 }
 
 function knownMonitor({ id, projectId, seq, latest }: CheckedMonitor): KnownMonitor {
@@ -140,14 +169,32 @@ const recentQuery = {
 async function recent(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { ids: wanted, limit } = readQuery(recentQuery, call.request.query);
   const ids = wanted ?? [];
-  const found = await api.controlPlane.monitors.findChecked(call.project.id, ids);
-  const monitors = found.map(knownMonitor);
+  const monitors = await monitorsOf(api, call, ids);
   const beats = await reading(api, () => api.results.beats(monitors, limit, call.nowMs));
   const servers = ids.flatMap((id) => {
     const columns = beats.get(id);
     return columns === undefined ? [] : [[formatId("server", id), viewBeats(columns, call.nowMs)] as const];
   });
   return answered(api, JSON.stringify({ servers: Object.fromEntries(servers) }));
+}
+
+/** Those of them that there are. SQL is asked for those of which it is not known what it would tell. */
+async function monitorsOf(api: Api, call: ProjectCall, ids: readonly number[]): Promise<readonly KnownMonitor[]> {
+  const { project, nowMs } = call;
+  const generation = api.authCache.generation();
+  const monitors: KnownMonitor[] = [];
+  const unknown: number[] = [];
+  for (const id of ids) {
+    const known = api.knownMonitors.find(project.id, id, nowMs);
+    if (known === undefined) unknown.push(id);
+    else monitors.push(known.monitor);
+  }
+  if (unknown.length === 0) return monitors;
+  for (const found of await api.controlPlane.monitors.findChecked(project.id, unknown)) {
+    api.knownMonitors.keep(found, null, generation, nowMs);
+    monitors.push(knownMonitor(found));
+  }
+  return monitors;
 }
 
 function viewBeats({ statuses, latencyMs, testedAtMs }: Beats, nowMs: number) {

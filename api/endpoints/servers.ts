@@ -2,7 +2,6 @@
 import { actorData } from "../../model/event.ts";
 import { formatId, parseId } from "../../model/ids.ts";
 import { isPassive, isWebsite, type Kind, type UptimeKind } from "../../model/kind.ts";
-import type { MaybePromise } from "../../model/maybe-promise.ts";
 import type { Selector } from "../../model/selector.ts";
 import { MONITOR_STATUSES } from "../../model/status.ts";
 import { formatIso } from "../../model/time.ts";

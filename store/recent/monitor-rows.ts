@@ -31,6 +31,7 @@ export class MonitorRows {
   readonly ring: RowRing;
   #newestSeq = 0;
   #liveStatus: LiveStatus | null = null;
+  #turns = 0;
   /** Every row from the first one is counted below. */
   #isCountedWhole = false;
   /** The earliest start of those that are counted, Unix ms. */
@@ -49,6 +50,11 @@ export class MonitorRows {
 
   get newestSeq(): number {
     return this.#newestSeq;
+  }
+
+  /** Grows whenever the monitor's status has changed, or may have. */
+  get turns(): number {
+    return this.#turns;
   }
 
   /** Rows since it is in memory, by status: for the difference between two moments. */
@@ -86,6 +92,7 @@ export class MonitorRows {
     }
     this.ring.add(row);
     this.#newestSeq = row.seq;
+    if (liveStatus === null || liveStatus !== this.#liveStatus) this.#turns += 1;
     this.#liveStatus = liveStatus;
     this.#count(row);
   }
@@ -116,6 +123,7 @@ export class MonitorRows {
     this.filledAtMs = Number.NEGATIVE_INFINITY;
     this.#newestSeq = 0;
     this.#liveStatus = null;
+    this.#turns += 1;
     this.#isCountedWhole = false;
     this.#firstMs = Number.POSITIVE_INFINITY;
     this.#counted.fill(0);
@@ -139,6 +147,7 @@ export class MonitorRows {
     this.ring.setFloor(rows[0]?.seq === 1 ? Number.NEGATIVE_INFINITY : floorMs);
     for (const row of rows) this.ring.add(row);
     this.#newestSeq = rows.at(-1)?.seq ?? 0;
+    this.#turns += 1;
     if (!this.#isCountedWhole) {
       for (const row of before) this.#count(row);
       this.#isCountedWhole = rows[0]?.seq === 1 && rows.length === this.#newestSeq;

@@ -8,6 +8,7 @@ import { Sqlite } from "../sqlite-library.ts";
 import { createCells } from "./cells.ts";
 import { openInProcess } from "./in-process.ts";
 import { stateSuite } from "./state.suite.ts";
+import { openThreadNotices } from "./thread-notices.ts";
 import { createUsageBuffer } from "./usage.ts";
 
 function temporaryFolder(): string {
@@ -151,4 +152,27 @@ describe("bounds", () => {
     expect(taken.find((one) => one.keyId === 7)).toMatchObject({ requests: 2, errors: 1 });
     expect(usage.waiting()).toEqual([]);
   });
+});
+
+it("tells of rows that another thread has published when it is asked to, before their event", async () => {
+  const folder = temporaryFolder();
+  const place = { file: join(folder, "state.db") };
+  const [here, elsewhere] = [openThreadNotices(place.file), openThreadNotices(place.file)];
+  try {
+    const heard: string[] = [];
+    here.rows.catchUp?.();
+    here.rows.subscribe(
+      (text) => heard.push(text),
+      () => {},
+    );
+    for (const text of ["first", "second"]) elsewhere.rows.publish(text);
+    expect(heard).toEqual([]);
+    here.rows.catchUp?.();
+    expect(heard).toEqual(["first", "second"]);
+    elsewhere.rows.publish("third");
+    await expect.poll(() => heard).toEqual(["first", "second", "third"]);
+  } finally {
+    await Promise.all([here.close(), elsewhere.close()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
 });

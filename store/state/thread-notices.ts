@@ -1,6 +1,6 @@
 /** Notices between the threads of one process. */
 import { resolve } from "node:path";
-import { BroadcastChannel } from "node:worker_threads";
+import { BroadcastChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { createListeners, createRowListeners, type OpenNotices } from "./notices.ts";
 import type { RowFeed, Topic } from "./state.ts";
 
@@ -40,6 +40,11 @@ export function openThreadNotices(file: string): OpenNotices {
   };
 }
 
+/** Node takes both kinds of ports (its documentation of receiveMessageOnPort); the types know one of them. */
+function nextOf(channel: BroadcastChannel): { readonly message: string } | undefined {
+  return receiveMessageOnPort(channel as unknown as MessagePort);
+}
+
 /** A channel of its own, opened by those who use it: every thread that has it open gets a copy of each text. */
 function openThreadRows(file: string): RowFeed & { close(): void } {
   let channel: BroadcastChannel | undefined;
@@ -60,6 +65,11 @@ function openThreadRows(file: string): RowFeed & { close(): void } {
       if (!isOpen) return;
       use().postMessage(text);
       listeners.tell(text);
+    },
+    // A text is in this thread's queue from the moment in which another has published it.
+    catchUp() {
+      if (channel === undefined) return;
+      for (let next = nextOf(channel); next !== undefined; next = nextOf(channel)) listeners.tell(next.message);
     },
     subscribe: listeners.subscribe,
     close() {

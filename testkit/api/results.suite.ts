@@ -1,5 +1,5 @@
 /** Results and incidents through the API. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { batchText } from "../../store/recent/batch.ts";
 import type { ResultDetails } from "../../store/results/result-store.ts";
 import { openWorld, START_MS, type World } from "./world.suite.ts";
@@ -196,6 +196,45 @@ export function resultsSuite(server: "net" | "node"): void {
       world.state.rows.publish(batchText({ publisher: "scheduler", number: 2, rows: [], refused: [common.monitorId] }));
       expect(await get(`/server/${own}`)).toMatchObject({ total: 0 });
       await world.send("DELETE", `/api/v1/servers/${own}`);
+    });
+
+    it("asks SQL once of a monitor whose status and name stay, and shows each row and each change at once", async () => {
+      const body = { type: "ping", name: "Steady", host: "s.test-site.org" };
+      const { id: own } = (await world.send("POST", "/api/v1/servers", { body })).body;
+      const monitorId = Number(own.slice(4));
+      const { monitors, sink } = world.controlPlane;
+      const publish = (seq: number, status: "healthy" | "down"): void => {
+        const measured = { latencyMs: 7, connectMs: null, errorMessage: null, testedAtMs: START_MS - 100 + seq };
+        const known = { monitorId, projectId: world.projectId, kind: "ping", liveStatus: status, status } as const;
+        const rows = [{ ...known, ...measured, seq, id: `19634054050000000${seq}` }];
+        world.state.rows.publish(batchText({ publisher: "steady", number: seq, rows, refused: [] }));
+      };
+      publish(1, "healthy");
+      const now = await monitors.find(world.projectId, monitorId);
+      if (now === undefined) throw new Error("no monitor");
+      const latest = { lastRowStatus: "healthy", lastRowId: "196340540500000001", status: "healthy" } as const;
+      const live = [{ ...now.live, ...latest, seq: 1, lastCheckedAtMs: START_MS - 99 }];
+      await sink.apply({ spool: "steady", appliedSeq: 1, incidents: [], drainedInboxIds: [], live });
+      const asked = vi.spyOn(monitors, "findChecked");
+      const list = async () => {
+        const { total, server_name, results } = await get(`/server/${own}?period=1h`);
+        return [total, server_name, results[0].id.at(-1), asked.mock.calls.length];
+      };
+      expect([await list(), await list()]).toEqual([
+        [1, "Steady", "1", 1],
+        [1, "Steady", "1", 1],
+      ]);
+      publish(2, "healthy");
+      expect(await list()).toEqual([2, "Steady", "2", 1]);
+      expect((await get(`/recent?ids=${own}`)).servers[own].status).toBe("hh");
+      expect(await list()).toEqual([2, "Steady", "2", 1]);
+      publish(3, "down");
+      expect(await list()).toEqual([3, "Steady", "3", 2]);
+      await world.send("PUT", `/api/v1/servers/${own}`, { body: { name: "Renamed" } });
+      expect(await list()).toEqual([3, "Renamed", "3", 3]);
+      asked.mockRestore();
+      await world.send("DELETE", `/api/v1/servers/${own}`);
+      expect((await world.send("GET", `/api/v1/results/server/${own}`)).status).toBe(404);
     });
 
     it("explains when asked", async () => {
