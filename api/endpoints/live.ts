@@ -5,7 +5,7 @@ import type { StreamedResponse } from "../http.ts";
 import { MOST_WATCHED } from "../live/subscriber.ts";
 import { idsParameter, readQuery, textParameter } from "../query.ts";
 import type { ProjectCall, Route } from "../route.ts";
-import { SSE_HEADERS, SSE_KEEP_ALIVE, SSE_TYPE, sseBye, sseEvent } from "../sse.ts";
+import { SSE_HEADERS, SSE_KEEP_ALIVE, SSE_TYPE, sseBye } from "../sse.ts";
 
 const liveQuery = {
   project: textParameter(
@@ -31,7 +31,7 @@ async function open(api: Api, call: ProjectCall): Promise<StreamedResponse> {
           watched: watch ?? [],
         },
         {
-          send: (name, data) => void sink.write(sseEvent(name, data)),
+          send: (event) => void sink.write(event),
           keepAlive: () => void sink.write(SSE_KEEP_ALIVE),
           get full() {
             return sink.full;

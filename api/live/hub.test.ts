@@ -26,6 +26,7 @@ function scene() {
     monitors: async () => [],
     states: async () => store.states,
     subscriptions: async () => [],
+    expiring: async () => [],
     openIncidents: async () => ({ active: 2, unacknowledged: 1 }),
   };
   const controlPlane = {
@@ -73,11 +74,16 @@ function scene() {
 
 function page() {
   const events: [string, unknown][] = [];
+  const texts: string[] = [];
   const sink = {
     full: false,
     ended: false,
     beats: 0,
-    send: (name: string, data: unknown) => void events.push([name, data]),
+    send: (event: string) => {
+      const [, name = "", data = ""] = /^event: (\w+)\ndata: (.+)\n\n$/.exec(event) ?? [];
+      texts.push(event);
+      events.push([name, JSON.parse(data)]);
+    },
     keepAlive() {
       sink.beats += 1;
     },
@@ -89,7 +95,7 @@ function page() {
     projectId,
     watched,
   });
-  return { events, sink, caller, named: (name: string) => events.filter(([each]) => each === name) };
+  return { events, texts, sink, caller, named: (name: string) => events.filter(([each]) => each === name) };
 }
 
 const stateOf = (monitorId: number, status: OverviewState["status"]): OverviewState => ({
@@ -136,6 +142,28 @@ describe("LiveHub", () => {
     expect(events.slice(1)).toEqual([["s", told]]);
     await vi.advanceTimersByTimeAsync(1_000);
     expect(events).toHaveLength(2);
+    hub.close();
+  });
+
+  it("tells all pages the same; one that takes nothing or came later catches up, one that watches has its own", async () => {
+    const { hub, listeners } = scene();
+    const [first, slow, watching, late] = [page(), page(), page(), page()];
+    hub.open(first.caller(1), first.sink);
+    hub.open(slow.caller(1), slow.sink);
+    hub.open(watching.caller(1, [3]), watching.sink);
+    await vi.advanceTimersByTimeAsync(0);
+    slow.sink.full = true;
+    listeners.get(1)?.(message(check(1, "d", true), check(2, "h", false), check(3, "h", false)));
+    await vi.advanceTimersByTimeAsync(1_000);
+    hub.open(late.caller(1), late.sink);
+    await vi.advanceTimersByTimeAsync(0);
+    slow.sink.full = false;
+    listeners.get(1)?.(message(check(2, "g", true)));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const monitors = ({ named }: ReturnType<typeof page>) =>
+      named("s").map(([, data]) => (data as { m: unknown[][] }).m.map(([id]) => id));
+    expect([first, slow, watching, late].map(monitors)).toEqual([[[1], [2]], [[1, 2]], [[1, 3], [2]], [[2]]]);
+    expect(late.texts.at(-1)).toBe(first.texts.at(-1));
     hub.close();
   });
 

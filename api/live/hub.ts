@@ -164,7 +164,7 @@ export class LiveHub {
 
   #flush(): void {
     const nowMs = this.#options.nowMs();
-    for (const subscriber of this.#subscribers) subscriber.flush(nowMs);
+    for (const room of this.#rooms.values()) room.flush(nowMs);
   }
 
   #keepAlive(): void {

@@ -2,7 +2,8 @@
 import { STATUS_LETTERS } from "../../model/letters.ts";
 import { type LiveCheck, type LiveTurn, readLiveMessage } from "../../model/live-message.ts";
 import type { OverviewState } from "../../store/sql/monitors/overview-port.ts";
-import type { Subscriber } from "./subscriber.ts";
+import { sseEvent } from "../sse.ts";
+import { SharedChecks, type Subscriber } from "./subscriber.ts";
 
 export interface RoomOptions {
   readonly projectId: number;
@@ -18,6 +19,7 @@ export class Room {
   readonly subscribers = new Set<Subscriber>();
   readonly #options: RoomOptions;
   readonly #leave: () => void;
+  #shared = new SharedChecks();
   /** Statuses when the first page came; null: it is settled that publishers know of it. */
   #before: ReadonlyMap<number, string> | null = null;
 
@@ -32,7 +34,15 @@ export class Room {
   }
 
   tell(name: string, data: unknown): void {
-    for (const subscriber of this.subscribers) subscriber.event(name, data);
+    const text = sseEvent(name, data);
+    for (const subscriber of this.subscribers) subscriber.event(text);
+  }
+
+  /** @param nowMs Unix ms */
+  flush(nowMs: number): void {
+    const shared = this.#shared;
+    if (shared.checks.size > 0) this.#shared = new SharedChecks();
+    for (const subscriber of this.subscribers) subscriber.flush(shared, nowMs);
   }
 
   /** Of a moment before any page was greeted. */
@@ -60,7 +70,8 @@ export class Room {
 
   #checks(checks: readonly LiveCheck[]): void {
     if (checks.some(({ isChanged }) => isChanged)) this.#options.onChange(this.projectId);
-    for (const subscriber of this.subscribers) subscriber.checks(checks);
+    this.#shared.add(checks);
+    for (const subscriber of this.subscribers) if (subscriber.isWatching) subscriber.checks(checks);
   }
 }
 

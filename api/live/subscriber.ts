@@ -1,10 +1,12 @@
-/** One open page: what it was not told yet, at most one entry for each monitor, however long its connection takes nothing. */
+/** One open page: what it alone was not told yet, at most one entry for each monitor, however long its connection takes nothing. */
 import type { LiveCheck } from "../../model/live-message.ts";
 import { formatIso } from "../../model/time.ts";
+import { sseEvent } from "../sse.ts";
 
 /** Where its events go. */
 export interface EventSink {
-  send(name: string, data: unknown): void;
+  /** @param event as text: written once for all pages of a project */
+  send(event: string): void;
   /** A line that is no event: proxies end what is silent. */
   keepAlive(): void;
   /** Its connection takes no more for now. */
@@ -28,8 +30,13 @@ export class Subscriber {
   }
 
   greet(data: unknown): void {
-    this.#sink.send("hello", data);
+    this.#sink.send(sseEvent("hello", data));
     this.#isGreeted = true;
+  }
+
+  /** Whether it is told of checks that others are not told of. */
+  get isWatching(): boolean {
+    return this.#watched.size > 0;
   }
 
   /** Checks are told once a second. */
@@ -41,21 +48,24 @@ export class Subscriber {
   }
 
   /** At once. What a page is told before it was greeted it reads by itself. */
-  event(name: string, data: unknown): void {
-    if (this.#isGreeted) this.#sink.send(name, data);
+  event(text: string): void {
+    if (this.#isGreeted) this.#sink.send(text);
   }
 
-  /** @param nowMs Unix ms */
-  flush(nowMs: number): void {
-    if (!this.#isGreeted || this.#sink.full || this.#pending.size === 0) return;
-    const rows = [...this.#pending.values()].map(({ monitorId, letter, latencyMs, checkedAtMs }) => [
-      monitorId,
-      letter,
-      latencyMs,
-      checkedAtMs === null ? null : Math.max(0, Math.floor((nowMs - checkedAtMs) / 1_000)),
-    ]);
+  /** @param shared what all pages of the project are told now @param nowMs Unix ms */
+  flush(shared: SharedChecks, nowMs: number): void {
+    const takesNothing = !this.#isGreeted || this.#sink.full;
+    if (!this.isWatching) {
+      if (!takesNothing && this.#pending.size === 0) {
+        if (shared.checks.size > 0) this.#sink.send(shared.event(nowMs));
+        return;
+      }
+      for (const [id, check] of shared.checks) this.#pending.set(id, check);
+    }
+    if (takesNothing || this.#pending.size === 0) return;
+    const event = checksEvent(this.#pending, nowMs);
     this.#pending.clear();
-    this.#sink.send("s", { at: formatIso(nowMs), m: rows });
+    this.#sink.send(event);
   }
 
   keepAlive(): void {
@@ -65,4 +75,32 @@ export class Subscriber {
   end(): void {
     this.#sink.end();
   }
+}
+
+/** What all pages of a project are told next, unless they watch: it is collected and written once for all of them. */
+export class SharedChecks {
+  readonly checks = new Map<number, LiveCheck>();
+  #event: string | null = null;
+
+  add(checks: readonly LiveCheck[]): void {
+    for (const check of checks) {
+      if (check.isChanged || this.checks.has(check.monitorId)) this.checks.set(check.monitorId, check);
+    }
+  }
+
+  event(nowMs: number): string {
+    this.#event ??= checksEvent(this.checks, nowMs);
+    return this.#event;
+  }
+}
+
+/** @param nowMs Unix ms */
+function checksEvent(checks: ReadonlyMap<number, LiveCheck>, nowMs: number): string {
+  const rows = [...checks.values()].map(({ monitorId, letter, latencyMs, checkedAtMs }) => [
+    monitorId,
+    letter,
+    latencyMs,
+    checkedAtMs === null ? null : Math.max(0, Math.floor((nowMs - checkedAtMs) / 1_000)),
+  ]);
+  return sseEvent("s", { at: formatIso(nowMs), m: rows });
 }

@@ -5,7 +5,7 @@ import { fixedColumns, liveColumns } from "./columns.ts";
 const NOW_MS = 1_000_000;
 
 function monitorOf(id: number, over: Partial<OverviewMonitor> = {}): OverviewMonitor {
-  const none = { tags: [], subscriptionId: null, isPaused: false, pausedAtMs: null, maintenance: null };
+  const none = { tags: [], subscriptionId: null, intervalS: 60, isPaused: false, pausedAtMs: null, maintenance: null };
   return { id, name: `m${id}`, kind: "http", ...none, ...over };
 }
 
@@ -27,6 +27,7 @@ describe("the columns of an overview", () => {
       subscriptions: [{ id: 5, name: null }],
       ids: [1, 2, 3],
       names: ["m1", "m2", "m3"],
+      intervalS: [60, 60, 60],
       kind: [0, 1, 0],
       tag: [[1, 0], [1], []],
       subscription: [0, null, null],

@@ -16,6 +16,7 @@ export interface FixedColumns {
   readonly subscriptions: readonly NamedSubscription[];
   readonly ids: readonly number[];
   readonly names: readonly string[];
+  readonly intervalS: readonly number[];
   /** Places in `kinds`. */
   readonly kind: readonly number[];
   /** Places in `tags`. */
@@ -37,6 +38,7 @@ export function fixedColumns(
     subscriptions,
     ids: monitors.map(({ id }) => id),
     names: monitors.map(({ name }) => name),
+    intervalS: monitors.map(({ intervalS }) => intervalS),
     kind: monitors.map((monitor) => kinds.get(monitor.kind) ?? 0),
     tag: monitors.map((monitor) => monitor.tags.map((tag) => tags.get(tag) ?? 0)),
     subscription: monitors.map(({ subscriptionId }) =>

@@ -5,13 +5,18 @@
 import { BoundedMap } from "../../model/bounded-map.ts";
 import { formatIso } from "../../model/time.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
-import type { OverviewMonitor, OverviewState } from "../../store/sql/monitors/overview-port.ts";
+import type { ExpiringCertificate, OverviewMonitor, OverviewState } from "../../store/sql/monitors/overview-port.ts";
 import { fixedColumns, liveColumns, type StatusCounts, wordOf } from "./columns.ts";
 
 /** How old what is answered may be, ms. */
 const KEPT_MS = 1_000;
 /** How often the schedulers' reports are read, ms; they write one every 3 s. */
 const SERVICE_KEPT_MS = 2_000;
+/** How old the list of what expires may be, ms: certificates last for months. */
+const EXPIRING_KEPT_MS = 10_000;
+/** What ends later is not told. */
+const EXPIRING_MS = 30 * 86_400_000;
+const MOST_EXPIRING = 20;
 /** Bounds memory: with ten thousand monitors a project takes about 5 MB. */
 const MOST_PROJECTS = 32;
 
@@ -50,6 +55,11 @@ interface Kept {
   readonly overview: Promise<Overview>;
 }
 
+interface KeptExpiring {
+  readonly atMs: number;
+  readonly read: Promise<readonly ExpiringCertificate[]>;
+}
+
 interface Service {
   readonly silent: number;
   readonly spoolRows: number;
@@ -59,6 +69,7 @@ export class Overviews {
   readonly #options: OverviewsOptions;
   readonly #fixed = new BoundedMap<number, Fixed>(MOST_PROJECTS);
   readonly #kept = new BoundedMap<number, Kept>(MOST_PROJECTS);
+  readonly #expiring = new BoundedMap<number, KeptExpiring>(MOST_PROJECTS);
   #service: { readonly atMs: number; readonly read: Promise<Service> } | null = null;
 
   constructor(options: OverviewsOptions) {
@@ -86,10 +97,11 @@ export class Overviews {
   async #make(projectId: number, nowMs: number): Promise<Overview> {
     const { overview } = this.#options.controlPlane;
     const fixed = await this.#fixedOf(projectId);
-    const [states, incidents, service] = await Promise.all([
+    const [states, incidents, service, expiring] = await Promise.all([
       overview.states(projectId),
       overview.openIncidents(projectId),
       this.#serviceAt(nowMs),
+      this.#expiringAt(projectId, nowMs),
     ]);
     const byId = new Map(states.map((state) => [state.monitorId, state]));
     const live = liveColumns(fixed.monitors, byId, nowMs);
@@ -103,6 +115,11 @@ export class Overviews {
         spool_rows: service.spoolRows,
         condition: this.#options.storeCondition(),
       },
+      expiring: expiring.map(({ monitorId, expiresAtMs }) => ({
+        what: "certificate",
+        id: monitorId,
+        expires_at: formatIso(expiresAtMs),
+      })),
       status: live.status,
       latency_ms: live.latencyMs,
       checked_s: live.checkedS,
@@ -123,10 +140,23 @@ export class Overviews {
       controlPlane.overview.monitors(projectId),
       controlPlane.overview.subscriptions(projectId),
     ]);
-    const json = JSON.stringify(fixedColumns(monitors, subscriptions)).slice(1, -1);
+    const { intervalS, ...others } = fixedColumns(monitors, subscriptions);
+    const json = JSON.stringify({ ...others, interval_s: intervalS }).slice(1, -1);
     const fixed = { generation, monitors, json };
     this.#fixed.set(projectId, fixed);
     return fixed;
+  }
+
+  #expiringAt(projectId: number, nowMs: number): Promise<readonly ExpiringCertificate[]> {
+    const known = this.#expiring.use(projectId);
+    if (known !== undefined && nowMs >= known.atMs && nowMs - known.atMs < EXPIRING_KEPT_MS) return known.read;
+    const read = this.#options.controlPlane.overview.expiring(projectId, nowMs + EXPIRING_MS, MOST_EXPIRING);
+    const kept: KeptExpiring = { atMs: nowMs, read };
+    this.#expiring.set(projectId, kept);
+    read.catch(() => {
+      if (this.#expiring.get(projectId) === kept) this.#expiring.delete(projectId);
+    });
+    return read;
   }
 
   /** Of the whole service. */

@@ -30,12 +30,27 @@ const service = z
 
 const seconds = z.array(wholeOrNull);
 
+const expiring = z
+  .strictObject({
+    what: z.enum(["certificate"]),
+    id: z.int().min(1).describe("Of the monitor, without `srv_`"),
+    expires_at: iso,
+  })
+  .meta({ id: "Expiring" });
+
 export const overview = z
   .strictObject({
     at: iso,
     counts,
     incidents: z.strictObject({ active: count, unacknowledged: count }).meta({ id: "IncidentCounts" }),
     service,
+    expiring: z
+      .array(expiring)
+      .max(20)
+      .describe(
+        "What ends within 30 days or has ended, of monitors that are not paused: the soonest first, ten seconds old at most",
+      )
+      .meta({ examples: [[{ what: "certificate", id: 13, expires_at: "2026-12-02T00:00:00.000Z" }]] }),
     status: z
       .string()
       .regex(/^[hdgpzum]*$/)
@@ -58,6 +73,10 @@ export const overview = z
       .describe("Of monitors, without `srv_`")
       .meta({ examples: [[12, 13]] }),
     names: z.array(z.string()).meta({ examples: [["Berlin 1", "Shop"]] }),
+    interval_s: z
+      .array(z.int().min(1))
+      .describe("Seconds between two checks; of a push monitor, between two calls")
+      .meta({ examples: [[60, 300]] }),
     kind: z
       .array(place)
       .describe("Places in `kinds`, from 0")

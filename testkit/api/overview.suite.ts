@@ -25,6 +25,7 @@ export function overviewSuite(server: "net" | "node"): void {
         lastCheckedAtMs: world.clock.nowMs - 3_000,
         latencyMs: null,
         latenessMs: 4.4,
+        certificate: { valid: true, expiresAtMs: world.clock.nowMs + 6 * 86_400_000 },
       });
       const incidents = [opening(b, world.clock.nowMs - 60_500)];
       await world.controlPlane.sink.apply(batch(1, { live: [live], incidents }));
@@ -40,16 +41,19 @@ export function overviewSuite(server: "net" | "node"): void {
 
     it("has a place for each monitor in every column, by name", async () => {
       const [b, a, c] = ids;
+      const expiresAt = new Date(world.clock.nowMs + 6 * 86_400_000).toISOString();
       expect(await overview()).toEqual({
         at: new Date(world.clock.nowMs).toISOString(),
         counts: { healthy: 0, down: 1, degraded: 0, partial: 0, paused: 1, unknown: 1, maintenance: 0 },
         incidents: { active: 1, unacknowledged: 1 },
         service: { late_p99_ms: 4, silent: 2, spool_rows: 5, condition: null },
+        expiring: [{ what: "certificate", id: b, expires_at: expiresAt }],
         kinds: ["ping", "http"],
         tags: ["blue", "prod"],
         subscriptions: [],
         ids: [a, b, c],
         names: ["A", "b", "c"],
+        interval_s: [60, 60, 60],
         kind: [0, 1, 0],
         tag: [[1], [1, 0], []],
         subscription: [null, null, null],

@@ -40,7 +40,7 @@ export function overviewTests(currentGround: () => Ground): void {
       await plane.maintenance.create([b], { fromMs: NOW_MS, untilMs: NOW_MS + 5 }, NOW_MS);
       const live = liveOf(b, { status: "down", statusSinceMs: NOW_MS - 7, latencyMs: null });
       await plane.sink.apply(batch(1, { live: [live], incidents: [opening(b), opening(a)] }));
-      const none = { subscriptionId: null, isPaused: false, pausedAtMs: null, maintenance: null };
+      const none = { subscriptionId: null, intervalS: 60, isPaused: false, pausedAtMs: null, maintenance: null };
       expect(await plane.overview.monitors(projectId)).toEqual([
         { ...none, id: a, name: "A", kind: "ping", tags: [], isPaused: true, pausedAtMs: NOW_MS },
         {
@@ -77,6 +77,27 @@ export function overviewTests(currentGround: () => Ground): void {
       expect(await plane.overview.openIncidents(projectId)).toEqual({ active: 1, unacknowledged: 0 });
       expect(await plane.overview.monitors(projectId + 99)).toEqual([]);
       expect(await plane.overview.openIncidents(projectId + 99)).toEqual({ active: 0, unacknowledged: 0 });
+    });
+
+    it("tells which certificates end, the soonest first, and of no monitor that is paused or deleted", async () => {
+      const ground = currentGround();
+      const { plane, projectId } = ground;
+      const ids: number[] = [];
+      for (const name of ["a", "b", "c", "d", "e"]) ids.push(await make(ground, { name }));
+      const [a = 0, b = 0, c = 0, d = 0, e = 0] = ids;
+      const paused = await make(ground, { name: "paused", pauseReasons: ["user"], pausedAtMs: NOW_MS });
+      const endsIn = (id: number, ms: number) =>
+        liveOf(id, { certificate: { valid: ms > 0, expiresAtMs: NOW_MS + ms } });
+      const live = [endsIn(a, 7_000), endsIn(b, -5_000), endsIn(c, 9_000), endsIn(d, 1), endsIn(paused, 1), liveOf(e)];
+      await plane.sink.apply(batch(1, { live }));
+      await plane.monitors.remove(projectId, d, NOW_MS, ADA);
+      const soonest = [
+        { monitorId: b, expiresAtMs: NOW_MS - 5_000 },
+        { monitorId: a, expiresAtMs: NOW_MS + 7_000 },
+      ];
+      expect(await plane.overview.expiring(projectId, NOW_MS + 9_000, 9)).toEqual(soonest);
+      expect(await plane.overview.expiring(projectId, NOW_MS + 9_000, 1)).toEqual(soonest.slice(0, 1));
+      expect(await plane.overview.expiring(projectId + 99, NOW_MS + 9_000, 9)).toEqual([]);
     });
 
     it("names the subscriptions", async () => {

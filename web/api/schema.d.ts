@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 97cfb822ce8b165a. Do not edit.
+// Made by `npm run web:types` of the API's document 9d416b34d19e32fd. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -3819,6 +3819,17 @@ export interface components {
             incidents: components["schemas"]["IncidentCounts"];
             service: components["schemas"]["ServiceAtAGlance"];
             /**
+             * @description What ends within 30 days or has ended, of monitors that are not paused: the soonest first, ten seconds old at most
+             * @example [
+             *       {
+             *         "what": "certificate",
+             *         "id": 13,
+             *         "expires_at": "2026-12-02T00:00:00.000Z"
+             *       }
+             *     ]
+             */
+            expiring: components["schemas"]["Expiring"][];
+            /**
              * @description A letter for each monitor: h healthy, d down, g degraded, p partial, z paused, u unknown, m in maintenance
              * @example hd
              */
@@ -3877,6 +3888,14 @@ export interface components {
              */
             names: string[];
             /**
+             * @description Seconds between two checks; of a push monitor, between two calls
+             * @example [
+             *       60,
+             *       300
+             *     ]
+             */
+            interval_s: number[];
+            /**
              * @description Places in `kinds`, from 0
              * @example [
              *       1,
@@ -3927,6 +3946,17 @@ export interface components {
             spool_rows: number;
             /** @description Why results are late or away; null when all is well */
             condition: string | null;
+        };
+        Expiring: {
+            /** @enum {string} */
+            what: "certificate";
+            /** @description Of the monitor, without `srv_` */
+            id: number;
+            /**
+             * @description ISO 8601, UTC, with milliseconds
+             * @example 2026-11-21T06:10:00.000Z
+             */
+            expires_at: string;
         };
         NamedSubscription: {
             id: number;

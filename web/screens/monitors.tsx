@@ -20,7 +20,7 @@ import { recentOf, uptimeOf, wantRecent } from "../state/recent.ts";
 import { replaceParameter, route } from "../state/route.ts";
 import { areAllChosen, choose, chooseAll, chosenIds } from "../state/selection.ts";
 import { canEdit, project } from "../state/session.ts";
-import { ago, duration, milliseconds, utc } from "../words/times.ts";
+import { ago, duration, milliseconds, seconds, utc } from "../words/times.ts";
 import { type Key, number, t } from "../words/words.ts";
 
 /** Height of a row, CSS px; web/look/screens.css has the same. */
@@ -124,6 +124,12 @@ const COLUMNS: readonly Column[] = [
       const percent = uptimeOf(id);
       return typeof percent === "number" ? `${number(percent, 2)} %` : "–";
     },
+  },
+  {
+    name: "interval",
+    title: "col.interval",
+    width: "minmax(0, 92px)",
+    cell: ({ intervalS }) => (intervalS === null ? "–" : seconds(intervalS)),
   },
   {
     name: "since",

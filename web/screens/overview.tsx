@@ -9,7 +9,7 @@ import { IncidentLine } from "../parts/incident-line.tsx";
 import { SavedViews } from "../parts/saved-views.tsx";
 import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
-import { GROUPINGS, grouped, slowest } from "../state/monitors.ts";
+import { GROUPINGS, grouped, idText, slowest } from "../state/monitors.ts";
 import { grouping } from "../state/prefs.ts";
 import {
   counts,
@@ -19,16 +19,19 @@ import {
   overviewError,
   revision,
   selected,
+  serviceNow,
   shown,
 } from "../state/project.ts";
 import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
-import { milliseconds } from "../words/times.ts";
+import { days, milliseconds, timeOf, utc } from "../words/times.ts";
 import { t } from "../words/words.ts";
 import { LastHour } from "./last-hour.tsx";
 
 /** Of the slowest. */
 const MOST_SLOW = 5;
+/** Of what expires; what comes later is on the monitors' own screens. */
+const MOST_EXPIRING = 5;
 /** Of the open incidents; the others are on their own screen. */
 const MOST_INCIDENTS = 8;
 
@@ -96,6 +99,7 @@ function AtAGlance() {
         <aside class="overview-side">
           <OpenIncidents />
           <Slowest />
+          <Expiring />
         </aside>
       </div>
     </>
@@ -194,6 +198,36 @@ function Slowest() {
             <span class="number">{milliseconds(latencyMs)}</span>
           </li>
         ))}
+      </ul>
+    </section>
+  );
+}
+
+function Expiring() {
+  const now = shown.value;
+  if (now === null || now.columns.expiring.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="expiring">
+      <header class="card-head">
+        <h2 id="expiring">{t("overview.expiring")}</h2>
+      </header>
+      <ul class="slow-list">
+        {now.columns.expiring.slice(0, MOST_EXPIRING).map(({ what, id, expires_at: at }) => {
+          const [entry, atMs] = [now.byId.get(idText(id)), timeOf(at)];
+          const isOver = atMs <= serviceNow();
+          return (
+            <li key={id}>
+              <StatusMark status={isOver ? "down" : "degraded"} />
+              <a class="cut" href={`#/monitors/${idText(id)}`} dir="auto">
+                {entry?.name ?? idText(id)}
+              </a>
+              <span class="number" title={utc(atMs)}>
+                <span class="sr-only">{t(`overview.${what}`)} </span>
+                {isOver ? t("expiring.gone") : t("expiring.in", { duration: days(atMs - serviceNow()) })}
+              </span>
+            </li>
+          );
+        })}
       </ul>
     </section>
   );

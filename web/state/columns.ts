@@ -8,6 +8,7 @@ export const COLUMN_NAMES = [
   "p95",
   "beats",
   "uptime",
+  "interval",
   "since",
   "checked",
 ] as const;

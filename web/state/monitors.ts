@@ -32,6 +32,8 @@ export interface MonitorEntry {
   readonly kind: string;
   readonly tags: readonly string[];
   readonly subscription: string | null;
+  /** Between two checks. */
+  readonly intervalS: number | null;
   status: Status;
   /** Of the latest check; null when it had none. */
   latencyMs: number | null;
@@ -80,6 +82,7 @@ export function entriesOf(columns: Schemas["Overview"]): readonly MonitorEntry[]
       kind,
       tags,
       subscription,
+      intervalS: columns.interval_s[index] ?? null,
       status,
       latencyMs: columns.latency_ms[index] ?? null,
       checkedAtMs: agoMs(columns.checked_s[index]),

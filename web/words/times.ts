@@ -20,6 +20,10 @@ export function duration(ms: number): string {
   return pair("time.d", Math.floor(whole / DAY), "time.h", Math.floor((whole % DAY) / HOUR));
 }
 
+/** Whole days, or hours below one. */
+export const days = (ms: number): string =>
+  duration(ms < DAY ? Math.floor(ms / HOUR) * HOUR : Math.floor(ms / DAY) * DAY);
+
 /** As duration(), of whole seconds. */
 export const seconds = (s: number): string => duration(s * SECOND);
 

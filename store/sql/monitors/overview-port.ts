@@ -10,6 +10,7 @@ export interface OverviewMonitor {
   readonly kind: Kind;
   readonly tags: readonly string[];
   readonly subscriptionId: number | null;
+  readonly intervalS: number;
   readonly isPaused: boolean;
   readonly pausedAtMs: number | null;
   readonly maintenance: MaintenanceSpan | null;
@@ -25,6 +26,12 @@ export interface OverviewState {
   readonly latenessMs: number | null;
 }
 
+/** A certificate whose end is near, or was. */
+export interface ExpiringCertificate {
+  readonly monitorId: number;
+  readonly expiresAtMs: number;
+}
+
 export interface OverviewRead {
   /** Every monitor of the project that is not deleted, by name without case, then id. */
   monitors(projectId: number): Promise<readonly OverviewMonitor[]>;
@@ -32,6 +39,8 @@ export interface OverviewRead {
   states(projectId: number): Promise<readonly OverviewState[]>;
   /** The project's subscriptions by id. */
   subscriptions(projectId: number): Promise<readonly { readonly id: number; readonly name: string | null }[]>;
+  /** Certificates of monitors that are not paused, the soonest first, then by id. @param untilMs Unix ms */
+  expiring(projectId: number, untilMs: number, limit: number): Promise<readonly ExpiringCertificate[]>;
   /** Open incidents of monitors that are not paused. */
   openIncidents(projectId: number): Promise<{ readonly active: number; readonly unacknowledged: number }>;
 }

@@ -17,7 +17,7 @@ function rowsAsJson(name: string, columns: string, from: string, order = ""): St
 
 const MONITORS = rowsAsJson(
   "overview_monitors",
-  "id, name, kind, tags, active, paused_at_ms, maintenance_from_ms, maintenance_until_ms, subscription_id",
+  "id, name, kind, tags, active, paused_at_ms, maintenance_from_ms, maintenance_until_ms, subscription_id, interval_s",
   "monitors where project_id = ? and deleted_at_ms is null",
   " order by name_key, id",
 );
@@ -31,6 +31,7 @@ type MonitorRow = readonly [
   maintenanceFromMs: number | null,
   maintenanceUntilMs: number | null,
   subscriptionId: number | null,
+  intervalS: number,
 ];
 
 /** In the order of ids, in which the table is kept. */
@@ -68,6 +69,20 @@ export function createOverview({ read }: Database): OverviewRead {
         .where("project_id", "=", projectId)
         .orderBy("id")
         .execute(),
+    expiring: (projectId, untilMs, limit) =>
+      read.kysely
+        .selectFrom("live as l")
+        .innerJoin("monitors as m", "m.id", "l.monitor_id")
+        .where("m.project_id", "=", projectId)
+        .where("m.deleted_at_ms", "is", null)
+        .where("m.active", "=", 1)
+        .where("l.certificate_expires_at_ms", "<", untilMs)
+        .orderBy("l.certificate_expires_at_ms")
+        .orderBy("m.id")
+        .limit(limit)
+        .select(["m.id as monitorId", "l.certificate_expires_at_ms as expiresAtMs"])
+        .$narrowType<{ expiresAtMs: number }>()
+        .execute(),
     async openIncidents(projectId) {
       const row = (await read.query<{ active: number; unacknowledged: number }>(INCIDENTS, projectId))[0];
       return { active: row?.active ?? 0, unacknowledged: row?.unacknowledged ?? 0 };
@@ -90,6 +105,7 @@ function toMonitor([
   fromMs,
   untilMs,
   subscriptionId,
+  intervalS,
 ]: MonitorRow): OverviewMonitor {
   return {
     id,
@@ -97,6 +113,7 @@ function toMonitor([
     kind,
     tags: tags === "[]" ? NO_TAGS : fromJson<readonly string[]>(tags),
     subscriptionId,
+    intervalS,
     isPaused: active === 0,
     pausedAtMs,
     maintenance: fromMs === null || untilMs === null ? null : { fromMs, untilMs },

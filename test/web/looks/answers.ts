@@ -29,6 +29,11 @@ const overview = {
   },
   incidents: { active: 2, unacknowledged: 1 },
   service: { late_p99_ms: 41, silent: 0, spool_rows: 0, condition: null },
+  expiring: [
+    { what: "certificate", id: 13, expires_at: ago(-6 * 86_400) },
+    { what: "certificate", id: 18, expires_at: ago(86_400) },
+  ],
+  interval_s: NUMBERS.map((n) => (n % 7 === 0 ? 300 : 60)),
   status: letters.join(""),
   latency_ms: NUMBERS.map((n) => ("dz".includes(letterOf(n)) ? null : 12 + ((n * 37) % 400))),
   checked_s: NUMBERS.map((n) => (letterOf(n) === "z" ? null : n % 50)),
