@@ -53,7 +53,7 @@ export function overviewSuite(server: "net" | "node"): void {
         subscriptions: [],
         ids: [a, b, c],
         names: ["A", "b", "c"],
-        interval_s: [60, 60, 60],
+        interval_s: [180, 180, 180],
         kind: [0, 1, 0],
         tag: [[1], [1, 0], []],
         subscription: [null, null, null],
