@@ -105,6 +105,7 @@ import { parseIni } from "./protocols/wireguard/ini.ts";
 import { decodeBase64List } from "./subscription/base64-list.ts";
 import { entriesOf } from "./subscription/body.ts";
 import { parseLooseJson } from "./subscription/loose-json.ts";
+import { stepsOf } from "./text-judge/regex-steps.ts";
 import { parseAllowNet } from "./transport/allow-nets.ts";
 import { parseNameServer } from "./transport/name-servers.ts";
 import { parseHosts, parseResolvConf } from "./transport/system-names.ts";
@@ -280,6 +281,7 @@ const TEXTS: readonly Reader[] = [
     ["a:\n  - ", ""],
     ["a: |\n  ", ""],
   ]),
+  named("engine: stepsOf", stepsOf, [["(", "{2}"]], 8_192),
   named("model: parseDuration", (of) => parseDuration(of), [["1h", "m"]]),
   named("model: parseTime", parseTime, [["2026-01-01T00:00:00.", "Z"]]),
   named("api: linkedProtocol", linkedProtocol, afterScheme("vless")),

@@ -13,10 +13,3 @@ it("what a query writes into the library's functions, no other query sees", asyn
   expect(await ask('({} ~> |$sum|{"signature": 1}|)', null, "{}")).toEqual({ type: "passed" });
   expect(await ask("$sum([1, 2])", "3", "{}")).toEqual({ type: "passed" });
 });
-
-it("what a query has named is forgotten with its answer", async () => {
-  const query = "$seen := $exists($seen) ? $seen : token";
-  for (const token of ["first", "second"]) {
-    expect(await ask(query, token, JSON.stringify({ token }))).toEqual({ type: "passed" });
-  }
-});
