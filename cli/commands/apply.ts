@@ -25,7 +25,7 @@ const CHANGES = 2;
 const STANDARD_FILE = "sonde.yaml";
 
 interface Options extends ServiceOptions {
-  readonly file: readonly string[];
+  readonly file?: readonly string[];
   readonly name?: string;
   readonly plan?: boolean;
   readonly yes?: boolean;
@@ -39,8 +39,8 @@ type Answer = Plan & { readonly applied: boolean };
 export function addApply(program: Command): void {
   addServiceOptions(program.command("apply"))
     .description("make a project what a document says: monitors, subscriptions and more, as code")
-    .argument("[file|folder...]", "the document, or the files and folders that it consists of; - is stdin", [])
-    .option("-f, --file <file|folder>", "the same, as an option; once for each", collected, [])
+    .argument("[file|folder...]", "the document, or the files and folders that it consists of; - is stdin")
+    .option("-f, --file <file|folder>", "the same, as an option; once for each", collected)
     .option("--name <name>", "whose things these are; otherwise the document's own name")
     .option("--plan", "only show what would change; exit code 2 when something would")
     .option("-y, --yes", "do not ask")
@@ -65,12 +65,12 @@ export function addApply(program: Command): void {
     .action(apply);
 }
 
-function collected(file: string, before: readonly string[]): readonly string[] {
+function collected(file: string, before: readonly string[] = []): readonly string[] {
   return [...before, file];
 }
 
 async function apply(files: readonly string[], options: Options): Promise<void> {
-  const named = [...files, ...options.file];
+  const named = [...files, ...(options.file ?? [])];
   const local = localDocument(named.length === 0 ? [STANDARD_FILE] : named);
   const client = await connectTo(options);
   const body = {
