@@ -33,6 +33,10 @@ export function printJson(value: unknown): void {
 
 /** What the service took, but not all of it: said where it spoils no output for programs. */
 export function tellWarnings(answer: object): void {
-  if (!("warnings" in answer) || !Array.isArray(answer.warnings)) return;
-  for (const warning of answer.warnings) process.stderr.write(`sonde: ${plain(String(warning))}\n`);
+  for (const warning of warningsOf(answer)) process.stderr.write(`sonde: ${plain(warning)}\n`);
+}
+
+/** What of a request the service ignored, in its own words. */
+export function warningsOf(answer: object): readonly string[] {
+  return "warnings" in answer && Array.isArray(answer.warnings) ? answer.warnings.map(String) : [];
 }

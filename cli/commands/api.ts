@@ -27,6 +27,7 @@ async function serve(): Promise<void> {
   const { startApiRole } = await import("../../roles/api.ts");
   const { createLog } = await import("../../log.ts");
   const api = await startApiRole(config, createLog(config.logLevel, "api"));
+  const stopped = stopOnSignal(api.close);
   process.stdout.write(bannerOf(api, config, process.stdout.isTTY));
-  await stopOnSignal(api.close);
+  await stopped;
 }

@@ -57,6 +57,7 @@ async function serve({ location, key, name, metrics }: Options): Promise<void> {
     log: createLog(config.logLevel, "checker"),
   });
   const where = role.port === null ? "" : `; metrics on port ${role.port}`;
+  const stopped = stopOnSignal(role.close);
   process.stdout.write(`Sonde checks from ${location} as ${role.name}${where}\n`);
-  await stopOnSignal(role.close);
+  await stopped;
 }

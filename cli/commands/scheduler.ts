@@ -35,6 +35,7 @@ async function serve(metrics: string | undefined): Promise<void> {
   }
   const role = await startSchedulerRole(config, { listen, log: createLog(config.logLevel, "main") });
   const where = role.port === null ? "" : `; metrics on port ${role.port}`;
+  const stopped = stopOnSignal(role.close);
   process.stdout.write(`Sonde schedules on ${role.name}${where}\n`);
-  await stopOnSignal(role.close);
+  await stopped;
 }

@@ -1,7 +1,15 @@
 /** `sonde set`: changes fields of a monitor. */
 import type { Command } from "commander";
 import type { MonitorRow } from "../client.ts";
-import { addServiceOptions, connectTo, printJson, type ServiceOptions, tellWarnings } from "../service-options.ts";
+import { CommandError } from "../command.ts";
+import {
+  addServiceOptions,
+  connectTo,
+  printJson,
+  type ServiceOptions,
+  tellWarnings,
+  warningsOf,
+} from "../service-options.ts";
 import { plain } from "../table.ts";
 
 export function addSet(program: Command): void {
@@ -19,7 +27,12 @@ export function addSet(program: Command): void {
       const body = Object.fromEntries(fields.map(fieldOfWord));
       const changed = await client.put<MonitorRow>(`/servers/${encodeURIComponent(id)}`, body);
       tellWarnings(changed);
-      if (options.json === true) return printJson(changed);
-      process.stdout.write(`${changed.id}  ${plain(changed.name)}: ${Object.keys(body).join(", ")} changed\n`);
+      const warnings = warningsOf(changed);
+      const taken = Object.keys(body).filter((name) => !warnings.some((text) => text.includes(` field "${name}" `)));
+      if (options.json === true) printJson(changed);
+      else if (taken.length > 0)
+        process.stdout.write(`${changed.id}  ${plain(changed.name)}: ${taken.join(", ")} changed\n`);
+      // A script that misspells a field must not go on as if it were set.
+      if (warnings.length > 0) throw new CommandError("not all of it was set: see above what was ignored");
     });
 }

@@ -36,12 +36,13 @@ async function up(isDemo: boolean): Promise<void> {
     isDemo,
     progress: (line) => process.stderr.write(`${line}\n`),
   });
-  process.stdout.write(bannerOf(service, runConfig, process.stdout.isTTY, isDemo));
   const close = async (): Promise<void> => {
     await demo?.close();
     await service.close();
   };
+  // Before the banner: what reads that line may ask for the end at once, and a signal without a listener ends without draining.
   const stopped = stopOnSignal(close);
+  process.stdout.write(bannerOf(service, runConfig, process.stdout.isTTY, isDemo));
   try {
     const { url, signInCode } = service;
     await demo?.watch(service, signInCode === null ? `In a browser: ${url}/` : signInLine(url, signInCode));
