@@ -6,7 +6,7 @@ import { formatId } from "../../model/ids.ts";
 import { familyOf, isPassive, isWebsite, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
 import { isActive, MONITOR_DEFAULTS, type Monitor } from "../../model/monitor.ts";
 import { displayAddress } from "../../model/web-address.ts";
-import type { DocumentThing, MonitorOfProject } from "../../store/sql/documents/port.ts";
+import type { Marks, MonitorOfProject } from "../../store/sql/documents/port.ts";
 import { changeMonitor } from "../../store/sql/monitors/change.ts";
 import type { MonitorChange, NewMonitor } from "../../store/sql/monitors/port.ts";
 import { ApiError, refusal } from "../errors.ts";
@@ -35,7 +35,7 @@ import {
 } from "./monitor-entries.ts";
 import type { References } from "./references.ts";
 import { PLAIN, shortened, shownValue, valueIn } from "./shown-values.ts";
-import { expiryIn, knowAddress, sharedHost, WHOLE_MARK, wholeMark } from "./untouched-monitors.ts";
+import { expiryIn, isAsApplied, knowAddress, sharedHost, WHOLE_MARK, wholeMark } from "./untouched-monitors.ts";
 import type { WantedMonitor } from "./wanted-monitor.ts";
 
 /** Whose secrets are opened together. */
@@ -377,13 +377,15 @@ class MonitorPlanner {
       return;
     }
     const thing = plan.thing("monitor", wanted.key);
+    // What nothing else has changed has not drifted.
+    const marks = thing !== undefined && !isAsApplied(thing, existing) ? thing.marks : null;
     plan.changes.push({
       act: existing.act,
       kind: "monitor",
       key: wanted.key,
       id: formatId("server", monitor.id),
       name: after.name,
-      fields: names.map((field) => this.#fieldChange(field, { before: monitor, after, wanted, thing })),
+      fields: names.map((field) => this.#fieldChange(field, { before: monitor, after, wanted, marks })),
     });
     plan.cover([wanted.key, wanted.body, wanted.locations]);
     if (plan.options.isDry) return;
@@ -418,16 +420,17 @@ class MonitorPlanner {
       before,
       after,
       wanted,
-      thing,
+      marks,
     }: {
       readonly before: Monitor;
       readonly after: Monitor;
       readonly wanted: WantedMonitor;
-      readonly thing: DocumentThing | undefined;
+      /** null: it is as it was applied. */
+      readonly marks: Marks | null;
     },
   ): FieldChange {
-    const isDrift =
-      thing?.marks[field] !== undefined && thing.marks[field] === this.#plan.mark(field, valueIn(wanted, field));
+    const applied = marks?.[field];
+    const isDrift = applied !== undefined && applied === this.#plan.mark(field, valueIn(wanted, field));
     const drift = isDrift ? { drift: true as const } : {};
     if (field === "active") return { field, from: isActive(before), to: isActive(after), ...drift };
     const [from, to] = [shownValue(before, field), shownValue(after, field)];

@@ -4,7 +4,7 @@
  */
 import { isWebsite } from "../../model/kind.ts";
 import { HIDDEN } from "../../model/web-address.ts";
-import { GENERATION_MARK, type MonitorOfProject } from "../../store/sql/documents/port.ts";
+import { type DocumentThing, GENERATION_MARK, type MonitorOfProject } from "../../store/sql/documents/port.ts";
 import type { JsonObject } from "../body.ts";
 import { knowTarget } from "../monitors/address.ts";
 import { daysOrOff, type Expiry } from "../monitors/draft.ts";
@@ -19,11 +19,16 @@ export function wholeMark(plan: DraftPlan, { kind, name, body, locations }: Want
   return plan.markOfMany([kind, name, body, locations]);
 }
 
+/** Nothing has changed it since a document was applied, which may be another one. */
+export function isAsApplied({ marks }: DocumentThing, { generation }: MonitorOfProject): boolean {
+  return marks[GENERATION_MARK] === String(generation);
+}
+
 /** A heartbeat's token is no part of its monitor, and is compared by itself. */
-export function isUntouched(plan: DraftPlan, wanted: WantedMonitor, { generation }: MonitorOfProject): boolean {
+export function isUntouched(plan: DraftPlan, wanted: WantedMonitor, found: MonitorOfProject): boolean {
   const thing = plan.thing("monitor", wanted.key);
   if (thing === undefined || !plan.isOurs(thing) || wanted.token !== null) return false;
-  return thing.marks[GENERATION_MARK] === String(generation) && thing.marks[WHOLE_MARK] === wholeMark(plan, wanted);
+  return isAsApplied(thing, found) && thing.marks[WHOLE_MARK] === wholeMark(plan, wanted);
 }
 
 /**
@@ -31,12 +36,12 @@ export function isUntouched(plan: DraftPlan, wanted: WantedMonitor, { generation
  * tenth of a plan. What hides something, or has more than is stored, is opened.
  */
 export function knowAddress(plan: DraftPlan, { key, body: { url } }: WantedMonitor, found: MonitorOfProject): void {
-  const marks = plan.thing("monitor", key)?.marks;
-  const { monitor, generation } = found;
+  const thing = plan.thing("monitor", key);
+  const { monitor } = found;
   if (typeof url !== "string" || url.includes(HIDDEN) || url.includes("#") || typeof monitor.urlSealed !== "string")
     return;
-  if (marks?.url === undefined || marks[GENERATION_MARK] !== String(generation)) return;
-  knowTarget(monitor, marks.url === plan.mark("url", url) ? url : null);
+  if (thing?.marks.url === undefined || !isAsApplied(thing, found)) return;
+  knowTarget(monitor, thing.marks.url === plan.mark("url", url) ? url : null);
 }
 
 export function expiryIn({ ssl_expiration: ssl, domain_expiration: domain }: JsonObject): Expiry {

@@ -136,7 +136,7 @@ describe("a restore", () => {
     expect(await refusal(restore(archive, folder, null))).toMatch(/--key/);
     const other = join(root, "other.key");
     writeFileSync(other, randomBytes(32));
-    expect(await refusal(restore(archive, folder, other))).toMatch(/is not the one/);
+    expect(await refusal(restore(archive, folder, other))).toMatch(/is not the one .*: set --key to that one/);
     expect(isEmpty(folder)).toBe(true);
     await restore(archive, folder);
   });

@@ -144,7 +144,7 @@ async function refuseWrongKey(database: string, keyFile: string): Promise<void> 
   const read = handle.prepare("select value from meta where name = ?").pluck();
   try {
     const meta = { get: async (name: string) => read.get(name) as string | undefined, set: async () => {} };
-    await openCheckedSealing(meta, { keyFile, createIfMissing: false });
+    await openCheckedSealing(meta, { keyFile, createIfMissing: false, namedBy: "--key" });
   } finally {
     handle.close();
   }

@@ -30,6 +30,8 @@ const KEY_ID = /^[0-9a-f]{8}$/;
 export interface SealingOptions {
   readonly keyFile: string;
   readonly createIfMissing: boolean;
+  /** What names another key file, for messages; SONDE_SEALING_KEY_FILE when absent. */
+  readonly namedBy?: string;
   /** See Sealing.bindsRows; it does when absent. */
   readonly bindsRows?: () => boolean;
 }
@@ -80,7 +82,7 @@ const CHECK_PURPOSE = "sealing check";
 export async function openCheckedSealing(meta: Meta, settings: SealingOptions): Promise<Sealing> {
   let areBound = (await meta.get(ROW_FORM)) !== undefined;
   const options = { bindsRows: () => areBound, ...settings };
-  const { keyFile } = options;
+  const { keyFile, namedBy = "SONDE_SEALING_KEY_FILE" } = options;
   const check = await meta.get(CHECK_NAME);
   if (check === undefined) {
     const sealing = openSealing(options);
@@ -89,14 +91,14 @@ export async function openCheckedSealing(meta: Meta, settings: SealingOptions): 
     await meta.set(ROW_FORM, ROWS_BOUND);
     areBound = true;
     // Of two first starts at once the later check counts.
-    return verify(sealing, await meta.get(CHECK_NAME), keyFile);
+    return verify(sealing, await meta.get(CHECK_NAME), { keyFile, namedBy });
   }
   if (!existsSync(keyFile)) {
     throw new StoreError(
       `the sealing key ${keyFile} is missing, and secrets were sealed with it (key ${keyIdOf(check)}): restore the file from your backup, or set SONDE_SEALING_KEY_FILE`,
     );
   }
-  return verify(openSealing({ ...options, createIfMissing: false }), check, keyFile);
+  return verify(openSealing({ ...options, createIfMissing: false }), check, { keyFile, namedBy });
 }
 
 /** Among the named values: how cells of SQL are sealed (row-form.ts). */
@@ -111,10 +113,14 @@ export async function renewCheck(meta: Meta, sealing: Sealing): Promise<void> {
   await meta.set(CHECK_NAME, sealing.seal(CHECK_PURPOSE, CHECK_NAME));
 }
 
-function verify(sealing: Sealing, check: string | undefined, keyFile: string): Sealing {
+function verify(
+  sealing: Sealing,
+  check: string | undefined,
+  { keyFile, namedBy }: Required<Pick<SealingOptions, "keyFile" | "namedBy">>,
+): Sealing {
   if (check !== undefined && opens(sealing, check)) return sealing;
   throw new StoreError(
-    `the sealing key ${keyFile} (key ${sealing.keyId}) is not the one this database's secrets were sealed with (key ${keyIdOf(check ?? "")}): set SONDE_SEALING_KEY_FILE to that one`,
+    `the sealing key ${keyFile} (key ${sealing.keyId}) is not the one this database's secrets were sealed with (key ${keyIdOf(check ?? "")}): set ${namedBy} to that one`,
   );
 }
 
