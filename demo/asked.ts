@@ -10,6 +10,8 @@ import { makeCertificate } from "./certificates.ts";
 const TOKEN = "demo-token";
 const USER = "ada";
 const PASSWORD = "demo";
+/** A local website that takes longer is on a machine that does nothing in time. */
+const SLOW_MS = 10_000;
 const QUEUE = JSON.stringify({ state: "up", queue: { length: 3 } });
 
 export interface AskedSites {
@@ -63,7 +65,7 @@ export function askingMonitors(sites: AskedSites, { host, apiPort, ownPort, dnsP
         body: '{"of":"mail"}',
         bearer_token: TOKEN,
       },
-      ...{ json_query: 'queue.length < 10 and state = "up"', json_expected: "true" },
+      ...{ json_query: 'queue.length < 10 and state = "up"', json_expected: "true", max_response_time: SLOW_MS },
     },
     {
       ...{ type: "http", name: "Old address", url: `${api}/old`, accepted_statuscodes: ["301"], max_redirects: 0 },
@@ -72,7 +74,7 @@ export function askingMonitors(sites: AskedSites, { host, apiPort, ownPort, dnsP
     { type: "http", name: "Closed door", url: `${api}/admin`, invert: true },
     {
       ...{ type: "http", name: "Own certificate", url: `https://${host}:${ownPort}/`, verify_certificate: false },
-      ...{ client_certificate: sites.clientCertificate, client_key: sites.clientKey },
+      ...{ client_certificate: sites.clientCertificate, client_key: sites.clientKey, body_regex: "^hel+o\\b" },
     },
     {
       ...{ type: "dns", name: "Mail records", domain: "demo.sonde.net", host, port: dnsPort },
