@@ -47,7 +47,7 @@ export type RestoredAddress = { readonly url: string } | { readonly fault: strin
  * @param stored in full; null: there is none yet
  */
 export function restoreAddress(sent: string, stored: string | null): RestoredAddress {
-  const url = parseUrl(sent);
+  const url = sent.includes("*") ? parseUrl(sent) : undefined;
   if (url === undefined) return { url: sent };
   const hidesUser = url.username === HIDDEN && url.password === "";
   const hidesQuery = url.search === `?${HIDDEN}`;

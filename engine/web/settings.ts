@@ -61,10 +61,10 @@ export const LATER_FIELDS: readonly string[] = Object.keys(STANDARDS);
 
 /** Without additions that say nothing: settings that need none of them stay what every version knows. */
 function withoutStandards<Settings extends object>(settings: Settings): Settings {
-  const kept = Object.entries(settings).filter(
-    ([field, value]) => !(Object.hasOwn(STANDARDS, field) && STANDARDS[field] === value),
-  );
-  return Object.fromEntries(kept) as Settings;
+  const kept: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(settings))
+    if (!Object.hasOwn(STANDARDS, field) || STANDARDS[field] !== value) kept[field] = value;
+  return kept as Settings;
 }
 
 /** The whole schema of a kind of website check. @param fields webFields and the kind's own */
@@ -89,6 +89,7 @@ export interface WebSettings extends RequestSettings, JudgeSettings {
 
 /** Rules between fields: what an expiry alert needs of the address. */
 function checkExpiryFields(settings: WebSettings, context: z.RefinementCtx): void {
+  if (typeof settings.ssl_expiration !== "number" && typeof settings.domain_expiration !== "number") return;
   const target = parseWebUrl(settings.url);
   if (target === undefined) return;
   if (typeof settings.ssl_expiration === "number" && target.protocol !== "https:") {

@@ -26,7 +26,10 @@ const ROWS_SUMMED_AT_ONCE = 2_000_000;
 /** A row with its explanation is some hundred bytes; the embedded engine takes 64 MiB at once. */
 const MOST_BYTES_AT_ONCE = 16 * 2 ** 20;
 const MOST_ANSWER_BYTES = 512 * 2 ** 20;
-const TIMEOUT_MS = 60_000;
+/** Of one statement, seconds: a move takes minutes, and a busy machine must not end it as it ends the reads of callers, which the embedded engine lets have ten. */
+const MOST_STATEMENT_S = 240;
+const LONG_STATEMENT = `SETTINGS max_execution_time = ${MOST_STATEMENT_S}`;
+const TIMEOUT_MS = 300_000;
 const CONNECTIONS = 2;
 const NEWLINE = 0x0a;
 
@@ -87,7 +90,7 @@ export class ResultsCopy {
     if (!(await this.#isThere(table))) return { bytes: Buffer.alloc(0), rows: 0, last: null };
     const conditions = [table.kept(nowMs), ...(after === null ? [] : [laterThan(table, after)])];
     const query = `SELECT ${table.columns.join(", ")} FROM ${this.#database}.${table.name}${table.isMerged ? " FINAL" : ""}
-      WHERE ${conditions.join(" AND ")} ORDER BY ${table.key.map(({ name }) => name).join(", ")} LIMIT ${ROWS_AT_ONCE} WITH TIES FORMAT TabSeparated`;
+      WHERE ${conditions.join(" AND ")} ORDER BY ${table.key.map(({ name }) => name).join(", ")} LIMIT ${ROWS_AT_ONCE} WITH TIES ${LONG_STATEMENT} FORMAT TabSeparated`;
     const bytes = await this.#run(async () => wholeOf((await this.#client.exec({ query })).stream));
     const last = lastLine(bytes);
     if (last === null) return { bytes, rows: 0, last: null };
@@ -111,7 +114,7 @@ export class ResultsCopy {
     let [rows, sum] = [0, 0n];
     for (let group = 0; group < groups; group++) {
       const from = `FROM ${this.#database}.${table.name}${table.isMerged ? " FINAL" : ""} WHERE ${table.kept(nowMs)}`;
-      const query = `SELECT count() AS rows, toString(${table.sum}) AS sum ${from} AND monitor_id % ${groups} = ${group}`;
+      const query = `SELECT count() AS rows, toString(${table.sum}) AS sum ${from} AND monitor_id % ${groups} = ${group} ${LONG_STATEMENT}`;
       const [row] = await this.#run(() => readJson<{ rows: string | number; sum: string }>(this.#client, query));
       rows += Number(row?.rows ?? 0);
       sum = BigInt.asUintN(64, sum + BigInt(row?.sum ?? 0));
@@ -129,7 +132,10 @@ export class ResultsCopy {
     } catch (error) {
       if (error instanceof StoreError) throw error;
       const [reason = ""] = String(error instanceof Error ? error.message : error).split("\n", 1);
-      throw new StoreError(`ClickHouse: ${reason.slice(0, 300)}`, { cause: error, store: "results" });
+      throw new StoreError(`ClickHouse: ${reason.slice(0, 300)} (run the move again: it goes on from here)`, {
+        cause: error,
+        store: "results",
+      });
     }
   }
 }
