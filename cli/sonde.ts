@@ -23,7 +23,7 @@ const PLAIN_ERRORS = new Set([
   "TunnelTargetError",
   "VerifyUrlError",
   "ListenError",
-  "ForeignPlaceError",
+  "ForeignDataError",
 ]);
 
 /** How long what a failure left open may keep the process, ms: a supervisor waits for its end. */

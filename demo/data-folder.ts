@@ -17,13 +17,13 @@ export interface DemoData {
 
 /** A place that is not the demo's, and nothing allows to use it. */
 export class ForeignDataError extends Error {
-  override readonly name = "ForeignPlaceError";
+  override readonly name = "ForeignDataError";
 }
 
 /**
  * @param isFolderGiven SONDE_DATA_DIR is set: its folder is meant, and not the one beside it
  * @param ask null where no person can be asked
- * @throws ForeignPlaceError of one line that says what to do
+ * @throws ForeignDataError of one line that says what to do
  */
 export async function chooseDemoData(
   config: Config,

@@ -1,6 +1,6 @@
 /**
- * The demo: local targets of every kind that needs nothing installed, watched by monitors that are created through the API like
- * any others, so that results can be seen in the first minute.
+ * The demo: local targets of every kind, of which share links alone need something installed, watched by monitors that are created through the
+ * API like any others, so that results can be seen in the first minute.
  */
 import { relative } from "node:path";
 import { type Client, connect, type IncidentRow, type MonitorRow } from "../cli/client.ts";
@@ -8,19 +8,16 @@ import { monitorTable } from "../cli/commands/monitors.ts";
 import type { Config } from "../config.ts";
 import { uptimeKinds } from "../engine/contract/registry.ts";
 import { standardPlans } from "../model/plan.ts";
-import { askingMonitors } from "./asked.ts";
 import { type DemoData, markDemoFolder } from "./data-folder.ts";
-import { type DemoKind, type DemoTargets, startTargets } from "./targets.ts";
+import { startLinks } from "./links.ts";
+import { DemoMonitors, openings, type Watched } from "./monitors.ts";
+import { type DemoKind, startTargets } from "./targets.ts";
+import { startTunnels } from "./tunnels/index.ts";
 
-const LOOPBACK = "127.0.0.1";
-/** Marks the demo's monitors, so that the next demo in its own folder replaces them. */
-const TAG = "demo";
 /** Between two looks, ms. */
 const LOOK_MS = 2_000;
 /** The job's sign of life, ms. */
 const PUSH_MS = 10_000;
-/** Seconds instead of minutes, because a user is watching. */
-const INTERVAL_S = 2;
 
 /** Kinds with a monitor of their own. */
 const demoKinds = uptimeKinds.filter((one): one is DemoKind => !one.isPassive && one.demo !== null);
@@ -44,12 +41,16 @@ export interface Demo {
 
 export async function startDemo({ config, isOwn }: DemoData): Promise<Demo> {
   const targets = await startTargets(demoKinds);
+  const tunnels = await startTunnels();
+  const links = await startLinks(config.cores);
+  const watched: Watched = { kinds: demoKinds, targets, tunnels, links };
   const timers: NodeJS.Timeout[] = [];
   let removeMonitors = async (): Promise<void> => {};
   return {
     config: {
       ...config,
-      allowNets: [...config.allowNets, ...openings(targets)],
+      allowNets: [...config.allowNets, ...openings(watched)],
+      verifyUrls: links === null ? config.verifyUrls : [...(config.verifyUrls ?? []), links.verifyUrl],
       extraCaPem: [config.extraCaPem, targets.authorityPem].filter((pem) => pem !== null).join("\n"),
       plans: standardPlans("off"),
     },
@@ -59,12 +60,12 @@ export async function startDemo({ config, isOwn }: DemoData): Promise<Demo> {
         key: service.ownerKey,
         project: `prj_${service.projectId ?? 1}`,
       });
-      const created: string[] = [];
+      const monitors = new DemoMonitors(client);
       if (isOwn) {
         markDemoFolder(config);
-        await removeOld(client);
-      } else removeMonitors = async () => removeAll(client, created);
-      const heartbeatUrl = await createMonitors(client, targets, created);
+        await monitors.removeOld();
+      } else removeMonitors = () => monitors.remove();
+      const heartbeatUrl = await monitors.create(watched);
       const push = (): void => void fetch(`${heartbeatUrl}?ping=12`).catch(() => {});
       push();
       timers.push(setInterval(push, PUSH_MS), setInterval(createLook(client, headOf(page, config.dataDir)), LOOK_MS));
@@ -74,67 +75,9 @@ export async function startDemo({ config, isOwn }: DemoData): Promise<Demo> {
       await removeMonitors().catch((error: unknown) =>
         process.stderr.write(`demo: its monitors stay: ${textOf(error)}\n`),
       );
-      await targets.close();
+      await Promise.all([targets.close(), links?.close(), ...tunnels.map((tunnel) => tunnel.close())]);
     },
   };
-}
-
-/** Only these ports of loopback; port 0 is ping, which has none. */
-function openings(targets: DemoTargets): readonly string[] {
-  const ports = new Set([...targets.ports, 0]);
-  return [...ports].map((port) => `${LOOPBACK}/32:${port}`);
-}
-
-async function removeOld(client: Client): Promise<void> {
-  const { servers } = await client.get<{ servers: (MonitorRow & { tags: string[] })[] }>("/servers", {
-    family: "all",
-    limit: 1000,
-  });
-  const old = servers.filter(({ tags }) => tags.includes(TAG));
-  await removeAll(
-    client,
-    old.map(({ id }) => id),
-  );
-}
-
-async function removeAll(client: Client, ids: readonly string[]): Promise<void> {
-  for (const id of ids) await client.remove(`/servers/${id}`);
-}
-
-/**
- * @param created takes each id as soon as it is known
- * @returns the address that the demo's job calls
- */
-async function createMonitors(client: Client, targets: DemoTargets, created: string[]): Promise<string> {
-  const often = { interval: INTERVAL_S, timeout: 10, tags: [TAG] };
-  const bodies = [
-    ...demoKinds.map(({ kind, demo }) => ({
-      ...{ type: kind, name: demo.name, ...often },
-      ...demo.settings({ host: LOOPBACK, port: targets.portOf(kind) }),
-    })),
-    { type: "http", name: "Flapping site", url: `http://${LOOPBACK}:${targets.flappingPort}/`, ...often },
-    { type: "http", name: "Hanging site", url: `http://${LOOPBACK}:${targets.hangingPort}/`, ...often },
-    {
-      type: "http",
-      name: "Expiring certificate",
-      url: `https://${LOOPBACK}:${targets.expiringPort}/`,
-      ssl_expiration: 7,
-      ...often,
-    },
-  ];
-  for (const body of bodies) created.push((await client.post<MonitorRow>("/servers", body)).id);
-  const job = await client.post<{ id: string; heartbeat_url: string }>("/servers", {
-    type: "push",
-    name: "Nightly job",
-    period: 60,
-    tags: [TAG],
-  });
-  created.push(job.id);
-  const { asked, apiPort, ownPort } = targets;
-  const places = { host: LOOPBACK, apiPort, ownPort, dnsPort: targets.portOf("dns") };
-  for (const body of askingMonitors(asked, places))
-    created.push((await client.post<MonitorRow>("/servers", { ...body, ...often })).id);
-  return job.heartbeat_url;
 }
 
 /**

@@ -1,8 +1,8 @@
 /** The built command line run to its end in pipes, as a script runs it. */
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { openWireguardServer, type WireguardServer } from "../demo/tunnels/wireguard-server.ts";
 import { nodeCrypto } from "../engine/protocols/wireguard/crypto-node.ts";
-import { openWireguardServer, type WireguardServer } from "../engine/tunnels/wireguard-server.suite.ts";
 
 export const SONDE = fileURLToPath(new URL("../dist/cli/sonde.js", import.meta.url));
 

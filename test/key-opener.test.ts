@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../demo/certificates.ts";
+import { openOpenvpnServer } from "../demo/tunnels/openvpn-server.ts";
 import type { Direct, DirectOptions } from "../engine/direct/direct.ts";
 import { keyOpenerMetrics } from "../engine/key-opener/metrics.ts";
 import type { KeyOpenerProcess, OpenerOptions } from "../engine/key-opener/opener-process.ts";
@@ -19,7 +20,6 @@ import {
   rsaPrivate,
 } from "../engine/protocols/keys/hostile-keys.suite.ts";
 import { readPem, writePem } from "../engine/protocols/keys/pem.ts";
-import { openOpenvpnServer } from "../engine/tunnels/openvpn-server.suite.ts";
 import { describeWith } from "./prerequisites.ts";
 import { startWebsite } from "./targets.ts";
 

@@ -53,7 +53,7 @@ async function up(isDemo: boolean): Promise<void> {
   await stopped;
 }
 
-/** @throws ForeignPlaceError */
+/** @throws ForeignDataError */
 async function demoOf(config: Config): Promise<Demo> {
   const { chooseDemoData: chooseDemoPlace } = await import("../../demo/data-folder.ts");
   const { startDemo } = await import("../../demo/demo.ts");

@@ -1,12 +1,12 @@
 import { createCipheriv } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
+import { openWireguardServer, type ServerOptions, type WireguardServer } from "../../demo/tunnels/wireguard-server.ts";
 import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
 import { createTransport } from "../transport/index.ts";
 import { makeCheck, openMirror } from "../transport/peers.suite.ts";
-import { openWireguardServer, type ServerOptions, type WireguardServer } from "../tunnels/wireguard-server.suite.ts";
 import { amneziawg } from "./amneziawg.ts";
 
 const probe = await amneziawg.load();

@@ -3,6 +3,8 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { ASSIGNED } from "../../demo/tunnels/ikev2-gateway.ts";
+import { type Ikev2Server, openIkev2Server, type ServerBehavior } from "../../demo/tunnels/ikev2-server.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
 import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import type { ProbeContext } from "../contract/probe.ts";
@@ -31,11 +33,9 @@ import {
 } from "../protocols/ikev2/algorithms.ts";
 import { IDENTITY, type Identity } from "../protocols/ikev2/bodies.ts";
 import { NOTIFY } from "../protocols/ikev2/notify.ts";
-import { ASSIGNED } from "../protocols/ikev2/responder.suite.ts";
 import { KEY_LIMITS } from "../protocols/keys/key-bounds.ts";
 import { loopbackTransport, makeCheck } from "../transport/peers.suite.ts";
 import { type LoginServerOptions, openLoginServer } from "../tunnels/eap-tls-server.suite.ts";
-import { type Ikev2Server, openIkev2Server, type ServerBehavior } from "../tunnels/ikev2-server.suite.ts";
 import { ikev2 } from "./ikev2.ts";
 
 const probe = await ikev2.load();

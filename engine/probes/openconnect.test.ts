@@ -1,6 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import {
+  type OpenconnectServer,
+  openOpenconnectServer,
+  type ServerBehavior,
+} from "../../demo/tunnels/openconnect-server.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
@@ -8,11 +13,6 @@ import { encodeFrame, FRAME } from "../protocols/openconnect/cstp.ts";
 import { pinsOf } from "../protocols/openconnect/pin.ts";
 import { RECORDED } from "../protocols/openconnect/recorded.suite.ts";
 import { closedPort, loopbackTransport, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
-import {
-  type OpenconnectServer,
-  openOpenconnectServer,
-  type ServerBehavior,
-} from "../tunnels/openconnect-server.suite.ts";
 import { openconnect } from "./openconnect.ts";
 
 const probe = await openconnect.load();

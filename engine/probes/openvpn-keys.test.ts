@@ -2,6 +2,7 @@
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../../demo/tunnels/openvpn-server.ts";
 import type { Outcome } from "../contract/probe.ts";
 import type { ForeignKey, KeyOpener } from "../key-opener/key-opener.ts";
 import { openKey } from "../key-opener/open-key.ts";
@@ -20,7 +21,6 @@ import {
 } from "../protocols/keys/hostile-keys.suite.ts";
 import { readPem, writePem } from "../protocols/keys/pem.ts";
 import { loopbackTransport, makeCheck } from "../transport/peers.suite.ts";
-import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
 import { openvpn } from "./openvpn.ts";
 
 const probe = await openvpn.load();

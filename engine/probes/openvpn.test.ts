@@ -1,13 +1,14 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../../demo/tunnels/openvpn-server.ts";
 import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import type { Outcome } from "../contract/probe.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
+import { hostOf } from "../protocols/inner/host.suite.ts";
 import { RECORDED } from "../protocols/openvpn/recorded.suite.ts";
 import { type KeyBlock, keyBlockOf } from "../protocols/openvpn/static-key.ts";
 import { closedPort, loopbackTransport, makeCheck, openBlackHole, openMirror } from "../transport/peers.suite.ts";
-import { type OpenvpnServer, openOpenvpnServer, type ServerOptions } from "../tunnels/openvpn-server.suite.ts";
 import { openvpn } from "./openvpn.ts";
 
 const probe = await openvpn.load();
@@ -79,7 +80,7 @@ describe("an OpenVPN tunnel", () => {
     ["under ChaCha20-Poly1305", { cipher: "CHACHA20-POLY1305" }],
     ["under AES-128-CBC with SHA1", { cipher: "AES-128-CBC", push: [...classic, "peer-id 0"] }],
     ["by TLS 1.2", { tls: { ...TLS, maxVersion: "TLSv1.2" } }],
-    ["by DNS where echoes are filtered", { host: { dns: "answer" } }],
+    ["by DNS where echoes are filtered", { host: hostOf({ dns: "answer" }) }],
     [
       "though the server is deaf to the port that it is asked from first",
       { loses: (_count, session) => session === 0 },
@@ -214,7 +215,7 @@ describe("an OpenVPN tunnel", () => {
   });
 
   it("tells of lines that are not known where the tunnel does not come up, and not what they say", async () => {
-    const silent = await serverWith({ host: {} });
+    const silent = await serverWith({ host: hostOf({}) });
     const refusing = await serverWith({ says: "HALT,for good" });
     for (const server of [silent, refusing]) {
       const lines = profile(server, `${PASSWORD} with words`, "nobind").split("\n");
@@ -227,7 +228,7 @@ describe("an OpenVPN tunnel", () => {
   }, 30_000);
 
   it("is stuck when nothing comes back, and does not fit when what comes back cannot be read", async () => {
-    const silent = await serverWith({ host: {} });
+    const silent = await serverWith({ host: hostOf({}) });
     expect(await check(profile(silent, "up /bin/false"))).toMatchObject({
       verdict: "stuck",
       hint: expect.stringContaining("never does: up"),
@@ -247,7 +248,7 @@ describe("an OpenVPN tunnel", () => {
   });
 
   it("is stuck, not unreadable, when only what it sends comes back through it", async () => {
-    const server = await serverWith({ host: {}, isMirrored: true });
+    const server = await serverWith({ host: hostOf({}), isMirrored: true });
     expect(await check(profile(server), {}, 3_000)).toMatchObject({ verdict: "stuck" });
   });
 

@@ -1,11 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
+import { openWireguardServer, type ServerOptions, type WireguardServer } from "../../demo/tunnels/wireguard-server.ts";
 import { FAULTY_PATHS, openDatagramRelay } from "../../testkit/datagram-relay.ts";
 import type { Outcome } from "../contract/probe.ts";
 import type { TunnelFields } from "../contract/tunnel.ts";
 import { classify } from "../net/classify.ts";
+import { hostOf } from "../protocols/inner/host.suite.ts";
 import { nodeCrypto } from "../protocols/wireguard/crypto-node.ts";
 import { loopbackTransport, makeCheck, openMirror } from "../transport/peers.suite.ts";
-import { openWireguardServer, type ServerOptions, type WireguardServer } from "../tunnels/wireguard-server.suite.ts";
 import { wireguard } from "./wireguard.ts";
 
 const probe = await wireguard.load();
@@ -94,12 +95,12 @@ describe("a WireGuard tunnel", () => {
     ["TCP where nothing else passes", { tcp: "accept" }],
     ["a TCP port that is closed", { tcp: "refuse" }],
   ] as const)("passes by %s", async (_name, host) => {
-    const server = await serverWith({ host });
+    const server = await serverWith({ host: hostOf(host) });
     expect((await check(OWN + peerLines(server))).verdict).toBe("ok");
   });
 
   it("asks over IPv6, and the DNS server that the file names", async () => {
-    const server = await serverWith({ host: { dns: "answer" } });
+    const server = await serverWith({ host: hostOf({ dns: "answer" }) });
     const own = OWN.replace("10.66.0.2/32, ", "");
     const outcome = await check(`${own}DNS = fd00::53, corp.test\n${peerLines(server)}`, ["icmp:9.9.9.9"]);
     expect(outcome).toMatchObject({ verdict: "ok", tunnel: { assignedIp: "fd00::2" } });
@@ -149,7 +150,7 @@ describe("a WireGuard tunnel", () => {
   });
 
   it("that carries nothing is stuck, after a second handshake", async () => {
-    const server = await serverWith({ host: {} });
+    const server = await serverWith({ host: hostOf({}) });
     const rig = makeCheck(transportWith());
     const outcome = await check(OWN + peerLines(server), undefined, {
       ...rig,
@@ -240,7 +241,7 @@ describe("a WireGuard tunnel", () => {
     });
 
     it("is judged by the longest prefix", async () => {
-      const [all, one] = [await other({ host: {} }), await serverWith()];
+      const [all, one] = [await other({ host: hostOf({}) }), await serverWith()];
       const config = `${OWN}${peerLines(all)}${peerLines(one, { AllowedIPs: "1.1.1.0/24" })}`;
       expect((await check(config)).verdict).toBe("ok");
     });
@@ -299,7 +300,7 @@ describe("a WireGuard tunnel", () => {
   });
 
   it("names unknown keys of the file when it fails", async () => {
-    const server = await serverWith({ host: {} });
+    const server = await serverWith({ host: hostOf({}) });
     const rig = makeCheck(transportWith());
     const context = { ...rig.context, deadlineAtMs: Date.now() + 2_500 };
     const outcome = await check(`${OWN}Colour = blue\n${peerLines(server)}`, undefined, { ...rig, context });

@@ -2,7 +2,7 @@
 import { Duplex } from "node:stream";
 import { createSecureContext, type SecureVersion, TLSSocket } from "node:tls";
 import type { MadeCertificate } from "../../demo/certificates.ts";
-import type { LoginServer, ServerFlight } from "../protocols/ikev2/responder.suite.ts";
+import type { LoginServer, ServerFlight } from "../../demo/tunnels/ikev2-gateway.ts";
 
 export interface LoginServerOptions {
   readonly certificate: MadeCertificate;

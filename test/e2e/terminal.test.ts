@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { findCore } from "../../engine/cores/program.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { CORE_PLACES } from "../lab/cores.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
 import { cleanUp, ended, eventually, runSonde, temporaryFolder } from "../service.ts";
 import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
@@ -12,9 +14,12 @@ import { closeTerminals, openTerminal } from "../terminal.ts";
 
 const SONDE = fileURLToPath(new URL("../../dist/cli/sonde.js", import.meta.url));
 const run = promisify(execFile);
-/** Names and kinds of the demo, in the order of the table. */
+/** Names and kinds of the demo. */
 const DEMO: Readonly<Record<string, string>> = {
+  Branch: "ikev2",
+  Campus: "openconnect",
   "Closed door": "http",
+  "Data centre": "openvpn",
   "Expiring certificate": "http",
   "Flapping site": "http",
   "Hanging site": "http",
@@ -23,13 +28,26 @@ const DEMO: Readonly<Record<string, string>> = {
   "Mail port": "port",
   "Mail server": "smtp",
   "Nightly job": "push",
+  Office: "wireguard",
   "Old address": "http",
   "Own certificate": "http",
+  Phone: "amneziawg",
   Queue: "http",
   Shop: "keyword",
   Website: "http",
   Zone: "dns",
 };
+/** Of its subscription. */
+const LINKS: Readonly<Record<string, string>> = {
+  Oslo: "vless",
+  Paris: "vmess",
+  Lima: "trojan",
+  Cairo: "shadowsocks",
+  Seoul: "hysteria2",
+  Quito: "tuic",
+};
+const singBox = findCore("singbox", CORE_PLACES);
+const WATCHED = { ...DEMO, ...(singBox !== undefined && LINKS) };
 /** The flapping site's first failure comes after 20 s and lasts 14 s (demo/targets.ts); two checks at 2 s confirm. */
 const FLAPPED_WITHIN_MS = 90_000;
 const CLEAR = "\u001b[H\u001b[2J";
@@ -48,6 +66,7 @@ async function demoEnv(): Promise<Record<string, string>> {
     SONDE_PORT: String(await freePort()),
     SONDE_DATA_DIR: join(temporaryFolder(), "data"),
     SONDE_CANARIES: "",
+    ...(singBox !== undefined && { SONDE_SING_BOX: singBox.path }),
   };
 }
 
@@ -84,10 +103,10 @@ describe.concurrent("sonde up --demo", () => {
     const screens = () => terminal.shown().split(CLEAR).slice(1);
     /** The latest whole table. */
     const table = () => tableOf(screens().at(-2) ?? "");
-    await eventually(async () => (table().size === Object.keys(DEMO).length ? true : undefined), 60_000);
-    expect(Object.fromEntries([...table()].map(([name, { kind }]) => [name, kind]))).toEqual(DEMO);
+    await eventually(async () => (table().size === Object.keys(WATCHED).length ? true : undefined), 60_000);
+    expect(Object.fromEntries([...table()].map(([name, { kind }]) => [name, kind]))).toEqual(WATCHED);
 
-    const healthy = Object.keys(DEMO).filter((name) => name !== "Hanging site");
+    const healthy = Object.keys(WATCHED).filter((name) => name !== "Hanging site");
     const seen = await eventually(async () => {
       const now = table();
       return healthy.every((name) => now.get(name)?.status === "healthy") ? now : undefined;
@@ -131,7 +150,7 @@ describe.concurrent("sonde up --demo", () => {
     const { SONDE_PORT, SONDE_DATA_DIR = "", ...env } = await demoEnv();
     const settings = { args: ["up", "--demo"], dataDir: SONDE_DATA_DIR, port: Number(SONDE_PORT), env };
     const { child, output } = await runSonde({ ...settings, env: { ...env, SONDE_LOG: "error" } });
-    for (const [name, kind] of Object.entries(DEMO)) {
+    for (const [name, kind] of Object.entries(WATCHED)) {
       if (name === "Hanging site") continue;
       const line = new RegExp(
         `^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d  ${name} \\(${kind}\\): healthy${name === "Closed door" ? "," : " in"} \\d+ ms`,
@@ -163,7 +182,7 @@ describe.concurrent("sonde up --demo", () => {
     await eventually(async () => (allowed.shown().includes(question) ? true : undefined));
     allowed.type("y\r");
     const names = () => [...tableOf(allowed.shown().split(CLEAR).at(-2) ?? "").keys()];
-    await eventually(async () => (names().length > Object.keys(DEMO).length ? true : undefined), 60_000);
+    await eventually(async () => (names().length > Object.keys(WATCHED).length ? true : undefined), 60_000);
     expect(names()).toContain("Mine");
     allowed.type("\u0003");
     expect(await allowed.ended).toBe(0);

@@ -2,6 +2,7 @@ import { randomBytes, X509Certificate } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../../demo/certificates.ts";
+import { Gateway, type GatewayBehavior, type LoginServer } from "../../../demo/tunnels/ikev2-gateway.ts";
 import { Random } from "../../../testkit/random.ts";
 import { AES_256_GCM, GROUP, PRF_SHA256 } from "./algorithms.ts";
 import type { Child } from "./child.ts";
@@ -10,7 +11,6 @@ import type { Heard, Request } from "./ike-sa.ts";
 import { Initiator, type TlsTurn } from "./initiator.ts";
 import { EXCHANGE, encodeMessage, type NewPayload } from "./message.ts";
 import { NOTIFY, notify } from "./notify.ts";
-import { Gateway, type GatewayBehavior, type LoginServer } from "./responder.suite.ts";
 import { createAnchors } from "./trust.ts";
 
 const KEY = "the key of this test";

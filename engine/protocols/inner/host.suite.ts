@@ -1,7 +1,7 @@
-/** A host behind a tunnel, for tests: answers echoes, DNS questions and SYNs as a test wants, written apart from what asks. */
+/** Hosts behind a tunnel, for tests: they answer echoes, DNS questions and SYNs as a test wants. */
 import dnsPacket from "dns-packet";
-import { internetChecksum } from "../icmp/echo.ts";
-import { decodeIp, encodeIp, type IpPacket, PROTOCOLS, transportChecksum } from "./packet.ts";
+import { echoHost, type Host, withChecksum } from "../../../demo/tunnels/host.ts";
+import { decodeIp, PROTOCOLS } from "./packet.ts";
 
 export interface HostBehavior {
   readonly echo?: boolean;
@@ -9,34 +9,23 @@ export interface HostBehavior {
   readonly tcp?: "accept" | "refuse" | false;
 }
 
+export function hostOf(manners: HostBehavior): Host {
+  return (packet) => answerOf(packet, manners);
+}
+
 /** @returns what comes back for a packet; undefined for silence */
-export function answerOf(packet: Uint8Array, manners: HostBehavior): Uint8Array | undefined {
+export function answerOf(
+  packet: Uint8Array,
+  { echo = false, dns = false, tcp = false }: HostBehavior,
+): Uint8Array | undefined {
   const asked = decodeIp(packet);
   if (asked === undefined) return undefined;
-  const answer = { source: asked.destination, destination: asked.source, protocol: asked.protocol };
-  if (asked.protocol === PROTOCOLS.icmp || asked.protocol === PROTOCOLS.icmpv6) {
-    return manners.echo === true ? withChecksum({ ...answer, payload: echoReply(asked) }, 2) : undefined;
-  }
-  if (asked.protocol === PROTOCOLS.udp) {
-    if (manners.dns === undefined || manners.dns === false) return undefined;
-    return withChecksum({ ...answer, payload: dnsReply(asked.payload, manners.dns) }, 6);
-  }
-  if (manners.tcp === undefined || manners.tcp === false) return undefined;
-  return withChecksum({ ...answer, payload: tcpReply(asked.payload, manners.tcp) }, 16);
-}
-
-export function withChecksum(packet: IpPacket, at: number): Uint8Array {
-  packet.payload[at] = packet.payload[at + 1] = 0;
-  const sum = packet.protocol === PROTOCOLS.icmp ? internetChecksum(packet.payload) : transportChecksum(packet);
-  packet.payload[at] = sum >> 8;
-  packet.payload[at + 1] = sum & 255;
-  return encodeIp(packet, 1);
-}
-
-function echoReply({ payload, protocol }: IpPacket): Uint8Array {
-  const reply = Uint8Array.from(payload);
-  reply[0] = protocol === PROTOCOLS.icmp ? 0 : 129;
-  return reply;
+  const { source, destination, protocol, payload } = asked;
+  if (protocol === PROTOCOLS.icmp || protocol === PROTOCOLS.icmpv6) return echo ? echoHost(packet) : undefined;
+  const answer = { source: destination, destination: source, protocol };
+  if (protocol === PROTOCOLS.udp)
+    return dns === false ? undefined : withChecksum({ ...answer, payload: dnsReply(payload, dns) }, 6);
+  return tcp === false ? undefined : withChecksum({ ...answer, payload: tcpReply(payload, tcp) }, 16);
 }
 
 function dnsReply(datagram: Uint8Array, how: "answer" | "refuse"): Uint8Array {

@@ -1,8 +1,9 @@
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { withChecksum } from "../../../demo/tunnels/host.ts";
 import { assertProperty } from "../../../testkit/property.ts";
-import { answerOf, withChecksum } from "./host.suite.ts";
+import { answerOf } from "./host.suite.ts";
 import { addressBytes, decodeIp, encodeIp, PROTOCOLS } from "./packet.ts";
 import { createQuestion, decodeInner, type Question, type QuestionTarget, SEED_BYTES } from "./question.ts";
 

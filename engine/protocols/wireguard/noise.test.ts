@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Responder } from "../../../demo/tunnels/wireguard-responder.ts";
 import { must } from "../../../testkit/must.ts";
 import { assertProperty } from "../../../testkit/property.ts";
 import { nodeCrypto } from "./crypto-node.ts";
@@ -14,7 +15,6 @@ import {
   readCookie,
   readResponse,
 } from "./noise.ts";
-import { Responder } from "./responder.suite.ts";
 import { encodeTai64n, nextTimestampNs } from "./tai64n.ts";
 
 const hex = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, "hex"));

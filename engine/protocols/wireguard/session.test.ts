@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { Responder, type ResponderOptions } from "../../../demo/tunnels/wireguard-responder.ts";
 import { must } from "../../../testkit/must.ts";
 import { assertProperty } from "../../../testkit/property.ts";
 import { nodeCrypto } from "./crypto-node.ts";
 import { type Framing, plainFraming, setUint32, uint32At } from "./message.ts";
 import { createPeerKeys, type PeerKeys } from "./noise.ts";
-import { Responder, type ResponderOptions } from "./responder.suite.ts";
 import { WireguardSession } from "./session.ts";
 import { encodeTai64n } from "./tai64n.ts";
 

@@ -1,6 +1,7 @@
 /** What comes over a network from a server or anything on the way: datagrams, streams, heads. */
 import { isDeepStrictEqual } from "node:util";
 import dnsPacket from "dns-packet";
+import { Responder } from "../../../demo/tunnels/wireguard-responder.ts";
 import { createFraming, explainStray } from "../../../engine/protocols/amneziawg/framing.ts";
 import { parseParams } from "../../../engine/protocols/amneziawg/params.ts";
 import { AnswerFormatError } from "../../../engine/protocols/answer.ts";
@@ -26,7 +27,6 @@ import { portableCrypto } from "../../../engine/protocols/wireguard/crypto-porta
 import { parseIni } from "../../../engine/protocols/wireguard/ini.ts";
 import { plainFraming } from "../../../engine/protocols/wireguard/message.ts";
 import { createPeerKeys } from "../../../engine/protocols/wireguard/noise.ts";
-import { Responder } from "../../../engine/protocols/wireguard/responder.suite.ts";
 import { WireguardSession } from "../../../engine/protocols/wireguard/session.ts";
 import { encodeTai64n } from "../../../engine/protocols/wireguard/tai64n.ts";
 import { KeyExchangeWatch } from "../../../engine/transport/key-exchange.ts";

@@ -1,12 +1,13 @@
-/** A WireGuard or AmneziaWG server on a free port of loopback, for tests: real handshakes and a host behind it, with the faults a test asks for. */
+/** A WireGuard or AmneziaWG server on a free port of loopback, for the demo and tests: real handshakes and a host behind it, with the faults a test asks for. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { answerOf, type HostBehavior } from "../protocols/inner/host.suite.ts";
-import { TRANSPORT } from "../protocols/wireguard/message.ts";
-import { Responder, type ResponderOptions } from "../protocols/wireguard/responder.suite.ts";
+import { TRANSPORT } from "../../engine/protocols/wireguard/message.ts";
+import { echoHost, type Host } from "./host.ts";
+import { list } from "./kept.ts";
+import { Responder, type ResponderOptions } from "./wireguard-responder.ts";
 
 export interface ServerOptions extends ResponderOptions {
-  readonly host?: HostBehavior;
+  readonly host?: Host;
   /** Datagrams as they are on the wire to messages and back; by default they are the same. */
   readonly strip?: (datagram: Uint8Array) => Uint8Array | undefined;
   readonly dress?: (message: Uint8Array) => Uint8Array;
@@ -32,7 +33,7 @@ export async function openWireguardServer(options: ServerOptions): Promise<Wireg
   const received: Uint8Array[] = [];
   let handshakes = 0;
   socket.on("message", (datagram, from) => {
-    received.push(datagram);
+    list(received, datagram);
     const message = options.strip === undefined ? datagram : options.strip(datagram);
     if (message === undefined) return;
     const reply = replyTo(message);
@@ -47,7 +48,7 @@ export async function openWireguardServer(options: ServerOptions): Promise<Wireg
     }
     if (message.length < TRANSPORT.leastBytes || options.isDeaf?.(handshakes) === true) return undefined;
     const packet = responder.open(message);
-    const back = packet === undefined ? undefined : answerOf(packet, options.host ?? { echo: true });
+    const back = packet === undefined ? undefined : (options.host ?? echoHost)(packet);
     return back === undefined ? undefined : responder.seal(message, back);
   }
 

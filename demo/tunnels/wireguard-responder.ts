@@ -1,10 +1,18 @@
-/** The other side, for tests: a WireGuard server's handshake and data, on the portable backend, with the faults a test asks for. */
+/** The other side, for the demo and tests: a WireGuard server's handshake and data, on the portable backend, with the faults a test asks for. */
 
 import { xchacha20poly1305 } from "@noble/ciphers/chacha.js";
-import { deriveKeys, KEY_BYTES } from "./crypto.ts";
-import { portableCrypto as crypto } from "./crypto-portable.ts";
-import { DataSession } from "./data.ts";
-import { COOKIE_REPLY, INITIATION, RESPONSE, setUint32, TRANSPORT, uint32At } from "./message.ts";
+import { deriveKeys, KEY_BYTES } from "../../engine/protocols/wireguard/crypto.ts";
+import { portableCrypto as crypto } from "../../engine/protocols/wireguard/crypto-portable.ts";
+import { DataSession } from "../../engine/protocols/wireguard/data.ts";
+import {
+  COOKIE_REPLY,
+  INITIATION,
+  RESPONSE,
+  setUint32,
+  TRANSPORT,
+  uint32At,
+} from "../../engine/protocols/wireguard/message.ts";
+import { admit } from "./kept.ts";
 
 const EMPTY = new Uint8Array(0);
 
@@ -100,7 +108,7 @@ export class Responder {
     const mac1Key = crypto.hash(Buffer.from("mac1----"), client);
     message.set(crypto.mac(mac1Key, message.subarray(0, RESPONSE.mac1)), RESPONSE.mac1);
     const peerIndex = uint32At(initiation, INITIATION.sender);
-    this.#sessions.set(index, new DataSession(crypto, { send, receive, peerIndex }));
+    admit(this.#sessions, index, new DataSession(crypto, { send, receive, peerIndex }));
     return message;
   }
 

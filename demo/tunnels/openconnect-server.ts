@@ -1,11 +1,12 @@
-/** An OpenConnect server on a free port of loopback, for tests: says what it is told to, with a host behind it and the faults a test asks for. */
+/** An OpenConnect server on a free port of loopback, for the demo and tests: says what it is told to, with a host behind it and the faults a test asks for. */
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
-import type { MadeCertificate } from "../../demo/certificates.ts";
-import { answerOf } from "../protocols/inner/host.suite.ts";
-import { encodeFrame, FRAME, type Frame, FrameReader } from "../protocols/openconnect/cstp.ts";
-import { RECORDED } from "../protocols/openconnect/recorded.suite.ts";
+import { encodeFrame, FRAME, type Frame, FrameReader } from "../../engine/protocols/openconnect/cstp.ts";
+import type { MadeCertificate } from "../certificates.ts";
+import { echoHost } from "./host.ts";
+import { list } from "./kept.ts";
+import { OCSERV } from "./ocserv-words.ts";
 
 export interface HeardRequest {
   readonly method: string;
@@ -39,14 +40,14 @@ export interface OpenconnectServer {
   close(): Promise<void>;
 }
 
-export const UP = `HTTP/1.1 200 CONNECTED\r\n${RECORDED.connected.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+export const UP = `HTTP/1.1 200 CONNECTED\r\n${OCSERV.connected.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
 
 /** A login of ocserv, by what the request holds. */
 function usual({ method, body }: HeardRequest): Said {
   if (method === "CONNECT") return { head: UP };
-  const session = RECORDED.successHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  if (body.includes("<password>")) return { head: `HTTP/1.1 200 OK\r\n${session}`, body: RECORDED.success };
-  return { head: "HTTP/1.1 200 OK\r\n", body: body.includes("<username>") ? RECORDED.password : RECORDED.username };
+  const session = OCSERV.successHeaders.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  if (body.includes("<password>")) return { head: `HTTP/1.1 200 OK\r\n${session}`, body: OCSERV.success };
+  return { head: "HTTP/1.1 200 OK\r\n", body: body.includes("<username>") ? OCSERV.password : OCSERV.username };
 }
 
 export async function openOpenconnectServer(manners: ServerBehavior): Promise<OpenconnectServer> {
@@ -83,11 +84,11 @@ function serve(socket: TLSSocket, manners: ServerBehavior, heard: HeardRequest[]
   function take({ type, payload }: Frame): void {
     const frame = { type, payload: Buffer.from(payload) };
     own.push(frame);
-    frames.push(frame);
+    list(frames, frame);
     if (type === FRAME.disconnect) socket.end();
     const isReady = manners.waitsFor === undefined || own.some((each) => each.type === manners.waitsFor);
     if (type !== FRAME.data || manners.isCut === true || !isReady) return;
-    const back = answerOf(frame.payload, { echo: true });
+    const back = echoHost(frame.payload);
     if (back !== undefined) socket.write(encodeFrame(FRAME.data, back));
   }
   function say(request: HeardRequest): void {
@@ -118,7 +119,7 @@ function serve(socket: TLSSocket, manners: ServerBehavior, heard: HeardRequest[]
     const [method = "", target = ""] = head.split(" ");
     const request = { method, target, head, body: text.slice(end + 4) };
     text = "";
-    heard.push(request);
+    list(heard, request);
     say(request);
   });
 }

@@ -1,8 +1,9 @@
-/** An IKEv2 gateway on a free port of loopback, for tests: everything on that port, with a host behind it and the faults a test asks for. */
+/** An IKEv2 gateway on a free port of loopback, for the demo and tests: everything on that port, with a host behind it and the faults a test asks for. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { Gateway, type GatewayBehavior } from "../protocols/ikev2/responder.suite.ts";
-import { answerOf } from "../protocols/inner/host.suite.ts";
+import { echoHost } from "./host.ts";
+import { Gateway, type GatewayBehavior } from "./ikev2-gateway.ts";
+import { list } from "./kept.ts";
 
 export interface ServerBehavior extends GatewayBehavior {
   /** Datagrams of ours that are not sent, counted from the first. */
@@ -31,7 +32,7 @@ export async function openIkev2Server(manners: ServerBehavior): Promise<Ikev2Ser
   let answers = 0;
   let sent = 0;
   socket.on("message", (datagram, from) => {
-    received.push(datagram);
+    list(received, datagram);
     const say = (replies: readonly Buffer[]): void => {
       for (const reply of replies) if (++sent > (manners.lost ?? 0)) socket.send(reply, from.port, from.address);
     };
@@ -54,7 +55,7 @@ export async function openIkev2Server(manners: ServerBehavior): Promise<Ikev2Ser
 
   function packetsTo(datagram: Buffer): readonly Buffer[] {
     const packet = manners.isCut === true ? undefined : gateway.receiver?.open(datagram);
-    const back = packet === undefined ? undefined : answerOf(packet, { echo: true });
+    const back = packet === undefined ? undefined : echoHost(packet);
     const esp = back === undefined ? undefined : gateway.sender?.seal(back);
     return esp === undefined ? [] : [esp];
   }

@@ -1,8 +1,13 @@
-/** A gateway for tests: the other side of initiator.ts with the manners that a test asks for. Pure but for its keys. */
+/** A gateway for the demo and tests: the other side of engine/protocols/ikev2/initiator.ts with the manners that a test asks for. Pure but for its keys. */
 import { randomBytes, sign, X509Certificate } from "node:crypto";
-import type { MadeCertificate } from "../../../demo/certificates.ts";
-import { AES_256_GCM, GROUP, NO_ESN, PRF_SHA256, TRANSFORM } from "./algorithms.ts";
-import { AUTH_METHOD, isSharedKeyAuth, isSignature, sharedKeyAuth, signedOctets } from "./auth.ts";
+import { AES_256_GCM, GROUP, NO_ESN, PRF_SHA256, TRANSFORM } from "../../engine/protocols/ikev2/algorithms.ts";
+import {
+  AUTH_METHOD,
+  isSharedKeyAuth,
+  isSignature,
+  sharedKeyAuth,
+  signedOctets,
+} from "../../engine/protocols/ikev2/auth.ts";
 import {
   type Auth,
   decodeAuth,
@@ -11,11 +16,11 @@ import {
   encodeIdentity,
   encodeKeyExchange,
   type Identity,
-} from "./bodies.ts";
-import { EapTlsFraming } from "./eap-tls.ts";
-import { EspReceiver, EspSender } from "./esp.ts";
-import { createKeyShare } from "./key-share.ts";
-import { deriveChildKeys, deriveIkeKeys, type IkeKeys } from "./keys.ts";
+} from "../../engine/protocols/ikev2/bodies.ts";
+import { EapTlsFraming } from "../../engine/protocols/ikev2/eap-tls.ts";
+import { EspReceiver, EspSender } from "../../engine/protocols/ikev2/esp.ts";
+import { createKeyShare } from "../../engine/protocols/ikev2/key-share.ts";
+import { deriveChildKeys, deriveIkeKeys, type IkeKeys } from "../../engine/protocols/ikev2/keys.ts";
 import {
   bodyOf,
   decodeChain,
@@ -27,9 +32,9 @@ import {
   type NewPayload,
   PAYLOAD,
   type Payload,
-} from "./message.ts";
-import { proveMschap } from "./mschap.ts";
-import { NOTIFY, notifiesOf, notify } from "./notify.ts";
+} from "../../engine/protocols/ikev2/message.ts";
+import { proveMschap } from "../../engine/protocols/ikev2/mschap.ts";
+import { NOTIFY, notifiesOf, notify } from "../../engine/protocols/ikev2/notify.ts";
 import {
   decodeProposals,
   encodeProposals,
@@ -37,8 +42,10 @@ import {
   PROTOCOL,
   type Protection,
   type Transform,
-} from "./proposals.ts";
-import { Opener, Sealer } from "./sealed.ts";
+} from "../../engine/protocols/ikev2/proposals.ts";
+import { Opener, Sealer } from "../../engine/protocols/ikev2/sealed.ts";
+import type { MadeCertificate } from "../certificates.ts";
+import { list } from "./kept.ts";
 
 /** TLS of a login server: it may answer later. */
 export interface LoginServer {
@@ -182,7 +189,7 @@ export class Gateway {
   #turnTls(tls: TlsLogin, data: Buffer, request: (data: Buffer) => void, end: (isGood: boolean) => void): void {
     const { framing, server } = tls;
     const heard = framing.receive(data);
-    this.heard.push(`tls ${heard.kind}`);
+    list(this.heard, `tls ${heard.kind}`);
     if (heard.kind === "flight") {
       server.turn(heard.records, (answer) => {
         tls.key = answer?.masterSessionKey ?? null;
@@ -207,7 +214,7 @@ export class Gateway {
     const { group, value } = decodeKeyExchange(bodyOf(payloads, PAYLOAD.ke) ?? Buffer.alloc(5));
     const suite = this.#suite;
     if (group !== suite.group) return reply([notify(NOTIFY.invalidKePayload, Buffer.from([0, suite.group]))]);
-    this.heard.push("init");
+    list(this.heard, "init");
     this.#replies.clear();
     const share = createKeyShare(group, randomBytes);
     const initiatorNonce = Buffer.from(bodyOf(payloads, PAYLOAD.nonce) ?? Buffer.alloc(0));
@@ -258,16 +265,16 @@ export class Gateway {
 
   #answer({ exchange }: Header, payloads: readonly Payload[]): readonly NewPayload[] {
     if (exchange === EXCHANGE.informational) {
-      this.heard.push(bodyOf(payloads, PAYLOAD.delete) === undefined ? "informational" : "delete");
+      list(this.heard, bodyOf(payloads, PAYLOAD.delete) === undefined ? "informational" : "delete");
       return [];
     }
     const eap = bodyOf(payloads, PAYLOAD.eap);
     if (eap !== undefined) return this.#login(eap);
     if (notifiesOf(payloads).some(({ type }) => type === NOTIFY.authenticationFailed)) {
-      this.heard.push("broken off");
+      list(this.heard, "broken off");
       return [notify(NOTIFY.authenticationFailed)];
     }
-    this.heard.push("auth");
+    list(this.heard, "auth");
     const isFirst = bodyOf(payloads, PAYLOAD.idInitiator) !== undefined;
     if (isFirst) this.#first = payloads;
     if (isFirst && !this.#knowsClient) return [notify(NOTIFY.authenticationFailed)];
@@ -303,7 +310,7 @@ export class Gateway {
     const type = eap.readUInt8(4);
     if (type === 1) return say(eapOf(1, 2, `1a010a001510${CHALLENGE.toString("hex")}`));
     if (type === 3) return say(eapOf(4, 2, ""));
-    this.heard.push(`eap ${type} ${eap.readUInt8(5)}`);
+    list(this.heard, `eap ${type} ${eap.readUInt8(5)}`);
     if (eap.readUInt8(5) === 3) return say(eapOf(3, 3, ""));
     if (this.#behavior.forgetsUser === true || eap.readUInt8(5) === 4) return say(eapOf(4, 3, ""));
     const peer = eap.subarray(10, 26);

@@ -1,12 +1,11 @@
-/** An OpenVPN server on a free port of loopback, for tests: real TLS and keys and a host behind it, with the words and faults a test asks for. */
+/** An OpenVPN server on a free port of loopback, for the demo and tests: real TLS and keys and a host behind it, with the words and faults a test asks for. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { createSecureContext, type SecureContextOptions, TLSSocket } from "node:tls";
-import { answerOf, type HostBehavior } from "../protocols/inner/host.suite.ts";
-import { DataChannel, dataCipherOf, digestOf } from "../protocols/openvpn/data-channel.ts";
-import { deriveKeyBlock, PRE_MASTER_BYTES, RANDOM_BYTES } from "../protocols/openvpn/key-method.ts";
+import { DataChannel, dataCipherOf, digestOf } from "../../engine/protocols/openvpn/data-channel.ts";
+import { deriveKeyBlock, PRE_MASTER_BYTES, RANDOM_BYTES } from "../../engine/protocols/openvpn/key-method.ts";
 import {
   decodeControl,
   encodeControlBody,
@@ -16,9 +15,11 @@ import {
   isData,
   OPCODE,
   opcodeOf,
-} from "../protocols/openvpn/packet.ts";
-import { createProtection, type Protection, type ProtectionKeys } from "../protocols/openvpn/protection.ts";
-import { keyBlockOf } from "../protocols/openvpn/static-key.ts";
+} from "../../engine/protocols/openvpn/packet.ts";
+import { createProtection, type Protection, type ProtectionKeys } from "../../engine/protocols/openvpn/protection.ts";
+import { keyBlockOf } from "../../engine/protocols/openvpn/static-key.ts";
+import { echoHost, type Host } from "./host.ts";
+import { admit, list } from "./kept.ts";
 
 export interface ServerOptions {
   readonly proto?: "udp" | "tcp";
@@ -39,7 +40,7 @@ export interface ServerOptions {
   readonly isMirrored?: boolean;
   /** Messages of a client from this number on are not there for it: 1 is what TLS begins with, 2 the client's certificate. */
   readonly ignoresFrom?: number;
-  readonly host?: HostBehavior;
+  readonly host?: Host;
   /** Clients are asked for a certificate, and the name in it is heard. */
   readonly asksForCertificate?: boolean;
   /** Its data goes out under other keys. */
@@ -99,7 +100,7 @@ export async function openOpenvpnServer(options: ServerOptions): Promise<Openvpn
     let session = clients.get(from.port);
     if (session === undefined) {
       session = begin((reply) => socket.send(reply, from.port, from.address));
-      clients.set(from.port, session);
+      admit(clients, from.port, session)?.close();
     }
     session.receive(packet);
   });
@@ -201,7 +202,7 @@ class Session {
     });
     tls.on("secure", () => {
       const name = tls.getPeerCertificate().subject?.CN;
-      if (typeof name === "string") this.#ends.heard.push(`certificate of ${name}`);
+      if (typeof name === "string") list(this.#ends.heard, `certificate of ${name}`);
     });
     tls.on("error", () => {});
     tls.on("data", (bytes: Buffer) => this.#hear(bytes));
@@ -219,11 +220,12 @@ class Session {
 
   #hear(bytes: Buffer): void {
     if (this.#hello.length > 0) {
-      this.#ends.heard.push(...bytes.toString().split("\0").filter(Boolean));
+      list(this.#ends.heard, ...bytes.toString().split("\0").filter(Boolean));
       return;
     }
     this.#hello = Buffer.from(bytes);
-    this.#ends.heard.push(
+    list(
+      this.#ends.heard,
       ...bytes
         .subarray(5 + PRE_MASTER_BYTES + 2 * RANDOM_BYTES)
         .toString("latin1")
@@ -279,9 +281,9 @@ class Session {
       return;
     }
     const opened = this.#data?.open(packet);
-    if (opened?.kind === "in-band") this.#ends.heard.push("in-band");
+    if (opened?.kind === "in-band") list(this.#ends.heard, "in-band");
     if (opened?.kind !== "packet") return;
-    const answer = answerOf(opened.packet, this.#options.host ?? { echo: true });
+    const answer = (this.#options.host ?? echoHost)(opened.packet);
     if (answer !== undefined && this.#data !== null) this.#ends.send(this.#data.seal(answer));
   }
 
