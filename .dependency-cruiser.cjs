@@ -37,7 +37,16 @@ const ROOMS = {
   cli: ["^config\\.ts$", "^model/(plan|url)\\.ts$", "^model/document/", "^native/sandbox/own-process\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   // Runs in a browser: words and rules that are pure, and nothing else of ours.
   web: ["^model/"],
-  demo: ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/plan\\.ts$"],
+  // Its VPN servers speak what the probes speak, from the other side; its proxy server is a core.
+  demo: [
+    "^cli/",
+    "^config\\.ts$",
+    "^engine/contract/registry\\.ts$",
+    "^engine/cores/(core-process|program)\\.ts$",
+    "^engine/protocols/(icmp/echo|inner/packet|openconnect/cstp)\\.ts$",
+    "^engine/protocols/(ikev2|openvpn|wireguard)/",
+    "^model/plan\\.ts$",
+  ],
 };
 /** What puts rooms together; nothing but these, the commands that start them, and tests import them. */
 const WIRING = "^roles/";
@@ -66,7 +75,7 @@ const OWNERS = {
   jsonata: "^engine/text-judge/",
   tweetnacl: "^engine/protocols/",
   "@noble/hashes": "^engine/protocols/",
-  "@noble/ciphers": "^engine/protocols/",
+  "@noble/ciphers": "^engine/protocols/|^demo/tunnels/wireguard-responder\\.ts$",
   "zod-openapi": "^api/openapi\\.ts$",
   "js-yaml": "^api/openapi\\.ts$|^engine/subscription/(clash-list|write-clash)\\.ts$|^model/document/(yaml|write)\\.ts$|^cli/import/yaml\\.ts$",
   feed: "^api/pages/",

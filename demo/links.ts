@@ -2,7 +2,6 @@
  * A provider of share links: sing-box as a server of all six protocols on loopback, a list of links to it, and the page that is asked through them.
  * Where no sing-box is found there is none.
  */
-import type { ChildProcess } from "node:child_process";
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -135,7 +134,7 @@ async function freePorts(count: number): Promise<readonly number[]> {
   return ports;
 }
 
-async function end(child: ChildProcess): Promise<void> {
+async function end(child: ReturnType<typeof spawnBound>): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = once(child, "exit");
   child.kill("SIGTERM");
