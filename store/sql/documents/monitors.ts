@@ -68,6 +68,9 @@ const LAST_ID: Statement = {
     "select nextval(pg_get_serial_sequence('monitors', 'id'))::bigint as id from json_array_elements_text($1::json)",
 };
 
+/** Rows of one turn of the loop: the API's thread has other callers, and a new monitor is written into three tables. */
+const MADE_AT_ONCE = 200;
+
 interface Held extends MonitorWithLive {
   readonly generation: number;
 }
@@ -198,7 +201,7 @@ async function createAll(
   const generation = await raiseGeneration(session);
   const assigned: Assigned[] = [];
   let next = 0;
-  for (const some of chunksOf(made)) {
+  for (const some of chunksOf(made, MADE_AT_ONCE)) {
     const wanted = some.map((one) => ({ ...one, id: ids[next++] ?? 0 }));
     await addSome(session, wanted, generation, actor);
     for (const { key, id, marks } of wanted) assigned.push(assignedTo(id, { key, marks }, generation));
