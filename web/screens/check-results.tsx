@@ -18,8 +18,9 @@ import {
   ordered,
   type Row,
 } from "../state/checked.ts";
+import { copyText } from "../state/clipboard.ts";
 import { handOver } from "../state/hand-over.ts";
-import { attempt, say } from "../state/notices.ts";
+import { attempt } from "../state/notices.ts";
 import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
 import { milliseconds } from "../words/times.ts";
@@ -235,11 +236,7 @@ function Heading({
 function Exports({ progress: { asked, rows, state }, shown }: { progress: Progress; shown: readonly Row[] }) {
   const working = rows.filter((row) => row.works);
   const links = working.flatMap(({ line }) => asked.links[line - 1] ?? []).filter((link) => link.includes("://"));
-  const copy = () =>
-    navigator.clipboard.writeText(links.join("\n")).then(
-      () => say(t("check.copied", { n: links.length })),
-      () => say(t("check.notCopied"), true),
-    );
+  const copy = () => copyText(links.join("\n"), t("check.copied", { n: links.length }));
   return (
     <span class="exports">
       {links.length > 0 && (

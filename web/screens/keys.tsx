@@ -3,10 +3,11 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Confirm, Dialog } from "../parts/dialog.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Scroll } from "../parts/scroll.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { Ago, Moment } from "../parts/time.tsx";
 import { say } from "../state/notices.ts";
@@ -51,7 +52,15 @@ export function Keys() {
           }}
         />
       )}
-      {made.value !== null && <Made value={made.value} close={() => (made.value = null)} />}
+      {made.value !== null && (
+        <ShownOnce
+          title={t("keys.made")}
+          text={t("keys.madeText")}
+          value={made.value}
+          copied={t("keys.copied")}
+          close={() => (made.value = null)}
+        />
+      )}
       {revoking.value !== null && (
         <Revoke key_={revoking.value} close={() => (revoking.value = null)} changed={list.reload} />
       )}
@@ -129,32 +138,6 @@ function Make({ close, made }: { close: () => void; made: (key: string) => void 
         onValue={(days) => (life.value = days)}
       />
     </Confirm>
-  );
-}
-
-function Made({ value, close }: { value: string; close: () => void }) {
-  const copy = () =>
-    navigator.clipboard.writeText(value).then(
-      () => say(t("keys.copied")),
-      () => say(t("check.notCopied"), true),
-    );
-  return (
-    <Dialog title={t("keys.made")} close={close}>
-      <div class="form">
-        <p>{t("keys.madeText")}</p>
-        <p class="made-key">
-          <code>{value}</code>
-        </p>
-        <div class="dialog-acts">
-          <button type="button" class="button" onClick={() => void copy()}>
-            <Icon name="copy" size={16} /> {t("keys.copy")}
-          </button>
-          <button type="button" class="button primary" onClick={close}>
-            {t("act.close")}
-          </button>
-        </div>
-      </div>
-    </Dialog>
   );
 }
 

@@ -2,9 +2,10 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Confirm, Dialog } from "../parts/dialog.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { Show } from "../parts/states.tsx";
 import { attempt, say } from "../state/notices.ts";
 import { signedIn } from "../state/session.ts";
@@ -45,7 +46,15 @@ export function Members() {
           }}
         />
       )}
-      {link.value !== null && <Link value={link.value} close={() => (link.value = null)} />}
+      {link.value !== null && (
+        <ShownOnce
+          title={t("members.link")}
+          text={t("members.linkText")}
+          value={link.value}
+          copied={t("members.linkCopied")}
+          close={() => (link.value = null)}
+        />
+      )}
       {removing.value !== null && (
         <Remove member={removing.value} close={() => (removing.value = null)} changed={list.reload} />
       )}
@@ -132,33 +141,6 @@ function Invite({ close, invited }: { close: () => void; invited: (link: string)
         onValue={(word) => (role.value = word)}
       />
     </Confirm>
-  );
-}
-
-/** Shown once: it signs its reader in as the new person. */
-function Link({ value, close }: { value: string; close: () => void }) {
-  const copy = () =>
-    navigator.clipboard.writeText(value).then(
-      () => say(t("members.linkCopied")),
-      () => say(t("check.notCopied"), true),
-    );
-  return (
-    <Dialog title={t("members.link")} close={close}>
-      <div class="form">
-        <p>{t("members.linkText")}</p>
-        <p class="made-key">
-          <code dir="ltr">{value}</code>
-        </p>
-        <div class="dialog-acts">
-          <button type="button" class="button" onClick={() => void copy()}>
-            <Icon name="copy" size={16} /> {t("keys.copy")}
-          </button>
-          <button type="button" class="button primary" onClick={close}>
-            {t("act.close")}
-          </button>
-        </div>
-      </div>
-    </Dialog>
   );
 }
 

@@ -4,6 +4,7 @@ import { client, data } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { copyText } from "../state/clipboard.ts";
 import { say } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
@@ -102,11 +103,7 @@ export function Addresses({ page, changed }: { page: Page; changed: () => void }
 }
 
 function Address({ label, value }: { label: string; value: string }) {
-  const copy = () =>
-    navigator.clipboard.writeText(value).then(
-      () => say(t("page.addressCopied")),
-      () => say(t("check.notCopied"), true),
-    );
+  const copy = () => copyText(value, t("page.addressCopied"));
   return (
     <div class="address">
       <TextField label={label} dir="ltr" readOnly value={value} onValue={() => {}} />

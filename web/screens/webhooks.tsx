@@ -2,9 +2,10 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Confirm, Dialog } from "../parts/dialog.tsx";
+import { Confirm } from "../parts/dialog.tsx";
 
 import { Icon } from "../parts/icon.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { Ago, Moment } from "../parts/time.tsx";
 import { attempt, say } from "../state/notices.ts";
@@ -63,7 +64,15 @@ export function Webhooks() {
       {deleting.value !== null && (
         <Delete webhook={deleting.value} close={() => (deleting.value = null)} changed={list.reload} />
       )}
-      {secret.value !== null && <Secret value={secret.value} close={() => (secret.value = null)} />}
+      {secret.value !== null && (
+        <ShownOnce
+          title={t("webhook.secret")}
+          text={t("webhook.secretText")}
+          value={secret.value}
+          copied={t("webhook.secretCopied")}
+          close={() => (secret.value = null)}
+        />
+      )}
     </div>
   );
 }
@@ -230,31 +239,5 @@ function Delete({
     >
       <p>{t("webhook.deleteText", { name: url })}</p>
     </Confirm>
-  );
-}
-
-function Secret({ value, close }: { value: string; close: () => void }) {
-  const copy = () =>
-    navigator.clipboard.writeText(value).then(
-      () => say(t("webhook.secretCopied")),
-      () => say(t("check.notCopied"), true),
-    );
-  return (
-    <Dialog title={t("webhook.secret")} close={close}>
-      <div class="form">
-        <p>{t("webhook.secretText")}</p>
-        <p class="made-key">
-          <code>{value}</code>
-        </p>
-        <div class="dialog-acts">
-          <button type="button" class="button" onClick={() => void copy()}>
-            <Icon name="copy" size={16} /> {t("keys.copy")}
-          </button>
-          <button type="button" class="button primary" onClick={close}>
-            {t("act.close")}
-          </button>
-        </div>
-      </div>
-    </Dialog>
   );
 }

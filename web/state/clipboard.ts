@@ -1,0 +1,12 @@
+import { t } from "../words/words.ts";
+import { say } from "./notices.ts";
+
+/** Says that it was copied, or that it was not: a page without TLS that is not of this machine has no clipboard. */
+export async function copyText(text: string, copied: string): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(text);
+    say(copied);
+  } catch {
+    say(t("check.notCopied"), true);
+  }
+}
