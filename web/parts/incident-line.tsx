@@ -15,8 +15,8 @@ export function IncidentLine({ incident, changed }: { incident: Row; changed: ()
     <li class="incident-line">
       <StatusMark status={status === "recovered" ? "healthy" : incident.error_type} />
       <div class="incident-text">
-        <a href={`#/incidents/${id}`} dir="auto">
-          {name}
+        <a href={`#/incidents/${id}`} dir="auto" title={name}>
+          {shortened(name)}
         </a>
         <span class="faint">
           {" "}
@@ -49,6 +49,14 @@ export function IncidentLine({ incident, changed }: { incident: Row; changed: ()
       )}
     </li>
   );
+}
+
+/** Letters of a name in a list: two lines on a phone. */
+const MOST_LETTERS = 60;
+
+function shortened(name: string): string {
+  const letters = [...name];
+  return letters.length <= MOST_LETTERS ? name : `${letters.slice(0, MOST_LETTERS - 1).join("")}…`;
 }
 
 export function acknowledge(id: string, note: string | null): Promise<boolean> {

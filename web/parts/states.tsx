@@ -41,15 +41,19 @@ export function Failed({ message, again }: { message: string; again: () => void 
 export function Show<T>({
   resource,
   rows = 4,
+  heading,
   children,
 }: {
   resource: Resource<T>;
   rows?: number;
+  /** Of the screen, until what is shown has its own. */
+  heading?: string;
   children: (value: T) => ComponentChildren;
 }) {
   const { value, error } = resource.state.value;
   return (
     <>
+      {heading !== undefined && value === null && <h1 class="sr-only">{heading}</h1>}
       {error !== null && <Failed message={error} again={resource.reload} />}
       {value === null ? error === null && <Skeleton rows={rows} /> : children(value)}
     </>

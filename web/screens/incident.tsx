@@ -44,7 +44,7 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
           {t("nav.incidents")}
         </a>
       </p>
-      <Show resource={incident} rows={8}>
+      <Show resource={incident} rows={8} heading={t("nav.incidents")}>
         {({ view, events }) => (
           <>
             <Head view={view} changed={incident.reload} />

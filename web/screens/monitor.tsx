@@ -59,7 +59,7 @@ export function Monitor({ params: { id = "" } }: ScreenProps) {
           {t("nav.monitors")}
         </a>
       </p>
-      <Show resource={monitor} rows={10}>
+      <Show resource={monitor} rows={10} heading={t("nav.monitors")}>
         {(view) => (
           <>
             <Head view={view} changed={reload} />

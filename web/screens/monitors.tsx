@@ -89,7 +89,7 @@ const COLUMNS: readonly Column[] = [
     name: "name",
     more: ({ name }) => name,
     title: "col.name",
-    width: "minmax(200px, 1fr)",
+    width: "minmax(240px, 1fr)",
     sort: "name",
     cell: ({ id, name, tags }) => (
       <>
@@ -115,7 +115,7 @@ const COLUMNS: readonly Column[] = [
     more: () => t("latency.p95"),
     cell: ({ id }) => milliseconds(recentOf(id)?.p95Ms ?? null),
   },
-  { name: "beats", title: "col.beats", width: "minmax(0, 184px)", cell: ({ id }) => <MiniBeats id={id} /> },
+  { name: "beats", title: "col.beats", width: "minmax(0, 160px)", cell: ({ id }) => <MiniBeats id={id} /> },
   {
     name: "uptime",
     title: "col.uptime",

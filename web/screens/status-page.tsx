@@ -35,7 +35,7 @@ export function StatusPage({ params: { id = "" } }: ScreenProps) {
           {t("nav.statusPages")}
         </a>
       </p>
-      <Show resource={page} rows={8}>
+      <Show resource={page} rows={8} heading={t("nav.statusPages")}>
         {(view) => <Editor page={view} changed={page.reload} />}
       </Show>
     </div>

@@ -46,7 +46,7 @@ export function Subscription({ params: { id = "" } }: ScreenProps) {
           {t("nav.subscriptions")}
         </a>
       </p>
-      <Show resource={one} rows={8}>
+      <Show resource={one} rows={8} heading={t("nav.subscriptions")}>
         {(view) => (
           <>
             <Head view={view} changed={one.reload} />
