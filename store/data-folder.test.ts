@@ -24,6 +24,15 @@ describe("claimDataFolder", () => {
     folder.release();
   });
 
+  it("says that a file is in its place", () => {
+    const file = join(temporaryFolder(), "file");
+    writeFileSync(file, "");
+    for (const path of [file, join(file, "data")])
+      expect(() => claimDataFolder(path)).toThrow(
+        /^.* cannot be the data folder \((?:EEXIST|ENOTDIR)\): a file is in its place/,
+      );
+  });
+
   it("lets one owner in at a time, and the next one after release", () => {
     const path = temporaryFolder();
     const first = claimDataFolder(path);

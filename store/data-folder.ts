@@ -74,6 +74,8 @@ export function makeDataFolder(path: string): void {
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    if (code === "EEXIST" || code === "ENOTDIR")
+      throw new StoreError(`${path} cannot be the data folder (${code}): a file is in its place, set SONDE_DATA_DIR`);
     throw new StoreError(
       `cannot write the data folder ${path} (${code}): make it writable for this user, or set SONDE_DATA_DIR`,
     );

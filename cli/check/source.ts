@@ -1,5 +1,5 @@
 /** The configuration that a command checks: text, the name of a file, or stdin; and the options that go with it. */
-import { statSync } from "node:fs";
+import { type Stats, statSync } from "node:fs";
 import type { Command } from "commander";
 import { type CommandError, usageError } from "../command.ts";
 import { askSecret, readSecret } from "./secret.ts";
@@ -95,6 +95,9 @@ function readKey(file: string): string {
 function readText(word: string): string {
   if (!isFile(word)) {
     if (/^[^:]*\.(?:conf|ovpn|txt|json|ya?ml|pem|crt)$/i.test(word)) throw usageError(`there is no file ${word}`);
+    // Without a slash it may be a host that a folder is named after.
+    if (word.includes("/") && statOf(word)?.isDirectory() === true)
+      throw usageError(`${word} is a folder: sonde bulk checks the files of one`);
     return word;
   }
   try {
@@ -110,10 +113,15 @@ function tooLarge(word: string): CommandError {
 }
 
 function isFile(word: string): boolean {
+  return statOf(word)?.isFile() === true;
+}
+
+/** Undefined for what names nothing that can be looked at. */
+function statOf(word: string): Stats | undefined {
   try {
-    return word.length < 4_096 && statSync(word).isFile();
+    return word.length < 4_096 ? statSync(word) : undefined;
   } catch {
-    return false;
+    return undefined;
   }
 }
 

@@ -28,7 +28,7 @@ export function addSet(program: Command): void {
       const changed = await client.put<MonitorRow>(`/servers/${encodeURIComponent(id)}`, body);
       tellWarnings(changed);
       const warnings = warningsOf(changed);
-      const taken = Object.keys(body).filter((name) => !warnings.some((text) => text.includes(` field "${name}" `)));
+      const taken = Object.keys(body).filter((name) => !warnings.some((text) => text.includes(`field "${name}" `)));
       if (options.json === true) printJson(changed);
       else if (taken.length > 0)
         process.stdout.write(`${changed.id}  ${plain(changed.name)}: ${taken.join(", ")} changed\n`);

@@ -191,6 +191,7 @@ describe("sonde check", { timeout: 60_000 }, () => {
         /^sonde: xray cannot run tuic: use --engine singbox$/,
       ],
       [["tcp://a.test-site.org:1?%1b[31m=1"], /^sonde: port checks have no �\[31m: they have/],
+      [["./"], /^sonde: \.\/ is a folder: sonde bulk checks the files of one$/],
       [["-", "--password-file", "-"], /^sonde: stdin can be the configuration or the password, not both$/],
     ];
     for (const [words, message, input = ""] of wrong) {

@@ -310,7 +310,7 @@ describe("the client's commands", () => {
     expect((await sonde("set", id, "name=Front page", "interval=9")).stdout).toBe(
       `${id}  Front page: name, interval changed\n`,
     );
-    const half = await sonde("set", id, "intervall=9", "interval=9").catch((error: unknown) => error);
+    const half = await sonde("set", id, "intervall=9", "status=up", "interval=9").catch((error: unknown) => error);
     expect(half).toMatchObject({ code: 1, stdout: `${id}  Front page: interval changed\n` });
     expect(half).toMatchObject({ stderr: expect.stringContaining('unknown field "intervall" was ignored') });
     expect((await sonde("pause", id, vpn)).stdout).toMatch(/: paused\n.*: paused\n$/);
