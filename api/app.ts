@@ -122,7 +122,7 @@ function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePr
   const mayBeKept = current === undefined && mayBeOlder(api, route);
   const key = mayBeKept ? api.keptAnswers.keyOf(route.path, call) : "";
   const kept = mayBeKept ? api.keptAnswers.find(key, call.nowMs) : current;
-  return andThen(api.reads.enter(route, call.request, kept !== undefined), (leave) => {
+  return andThen(api.reads.enter(route, call.request, kept !== undefined, call.workspace.id), (leave) => {
     try {
       const answered = kept ?? (mayBeKept ? keepAnswer(api, route, call, key) : route.handle(api, call));
       if (answered instanceof Promise) return answered.finally(leave);

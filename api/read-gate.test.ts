@@ -200,3 +200,35 @@ it("answers 503 over HTTP with when to come again, which health and metrics say 
     await world.close();
   }
 });
+
+it("lets a workspace in that asks now and then, beside one that asks without end", async () => {
+  const at = { nowMs: 0, usedMs: 0, begun: 0, late: 0 };
+  const sleepers: { readonly untilMs: number; readonly wake: () => void }[] = [];
+  const pause = (ms: number): Promise<void> =>
+    new Promise((wake) => void sleepers.push({ untilMs: at.nowMs + ms, wake }));
+  const gate = new ReadGate({ nowMs: () => at.nowMs, threadMs: () => at.usedMs, checks: at, pause });
+  const answered = new Map<number, number>();
+  const ask = async (workspace: number): Promise<void> => {
+    try {
+      const leave = await gate.enter(LIST, { query: "" }, false, workspace);
+      at.usedMs += 4;
+      leave();
+      answered.set(workspace, (answered.get(workspace) ?? 0) + 1);
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+    }
+  };
+  const asked: Promise<void>[] = [];
+  for (; at.nowMs < 20_000; at.nowMs += 5) {
+    at.begun += 25;
+    at.late += 5;
+    for (const { wake } of sleepers.filter(({ untilMs }) => untilMs <= at.nowMs)) wake();
+    sleepers.splice(0, sleepers.length, ...sleepers.filter(({ untilMs }) => untilMs > at.nowMs));
+    for (let turn = 0; turn < 10; turn++) await null;
+    asked.push(ask(1));
+    if (at.nowMs % 1_000 === 500) asked.push(ask(2));
+  }
+  // The first ones come while nothing is refused yet, or the price of all is not known.
+  expect(answered.get(2)).toBeGreaterThan(16);
+  expect(answered.get(1)).toBeGreaterThan(50);
+});

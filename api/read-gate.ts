@@ -10,6 +10,7 @@ import type { MaybePromise } from "../model/maybe-promise.ts";
 import { type BudgetReading, ReadBudget } from "../model/read-budget.ts";
 import { type ApiError, refusal } from "./errors.ts";
 import type { ApiRequest } from "./http.ts";
+import { ReadingTurns } from "./reading-turns.ts";
 
 /** Of a route. */
 interface Asked {
@@ -60,8 +61,7 @@ const LIMIT = /(?:^|&)limit=(\d{1,4})(?:&|$)/;
 /** Reads of a sort: what they may use, and how many of them wait. */
 interface Door {
   readonly budget: ReadBudget;
-  readonly mostWaiting: number;
-  waiting: number;
+  readonly turns: ReadingTurns;
 }
 
 /** One that wants to go in. */
@@ -69,6 +69,7 @@ interface Entering {
   readonly door: Door;
   readonly kind: string;
   readonly costMs: number;
+  readonly workspace: number;
 }
 
 export class ReadGate {
@@ -88,8 +89,8 @@ export class ReadGate {
     this.#pressure = pressure;
     this.#pause = pressure?.pause ?? setTimeout;
     const reading = this.#reading();
-    this.#made = { budget: new ReadBudget(reading), mostWaiting: MOST_WAITING, waiting: 0 };
-    this.#kept = { budget: new ReadBudget(reading, LEAST_KEPT_RATE), mostWaiting: MOST_KEPT_WAITING, waiting: 0 };
+    this.#made = { budget: new ReadBudget(reading), turns: new ReadingTurns(MOST_WAITING) };
+    this.#kept = { budget: new ReadBudget(reading, LEAST_KEPT_RATE), turns: new ReadingTurns(MOST_KEPT_WAITING) };
   }
 
   /** Reads that were refused. */
@@ -139,24 +140,25 @@ export class ReadGate {
   /**
    * A read that finds the budget used up waits a little, so that a caller who asks one thing after the other is slower and is refused nothing.
    * @param isKept the answer is there already
+   * @param workspace of two that wait, the one whose latest turn is longer ago comes first
    * @returns what to call when it was answered. @throws 503 with when to come again
    */
-  enter(route: Asked, request: Pick<ApiRequest, "query">, isKept = false): MaybePromise<() => void> {
+  enter(route: Asked, request: Pick<ApiRequest, "query">, isKept = false, workspace = 0): MaybePromise<() => void> {
     const pressure = this.#pressure;
     if (pressure === null || !isRefusable(route)) return () => {};
     const kind = `${isKept ? "kept " : ""}${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
     const door = isKept ? this.#kept : this.#made;
-    const entering = { door, kind, costMs: this.#costs.use(kind) ?? FIRST_COST_MS };
+    const entering = { door, kind, costMs: this.#costs.use(kind) ?? FIRST_COST_MS, workspace };
     const waitMs = this.#letIn(entering);
     if (waitMs === null) return this.#begun(entering);
-    if (waitMs > LONGEST_WAIT_MS || door.waiting >= door.mostWaiting) throw this.#refusal(waitMs);
+    if (waitMs > LONGEST_WAIT_MS || !door.turns.hasPlace(workspace)) throw this.#refusal(waitMs);
     return this.#waited(entering, waitMs);
   }
 
   async #waited(entering: Entering, firstWaitMs: number): Promise<() => void> {
-    const { door } = entering;
+    const { door, workspace } = entering;
     let leftMs = LONGEST_WAIT_MS;
-    door.waiting += 1;
+    door.turns.begin(workspace);
     try {
       for (let waitMs: number | null = firstWaitMs; waitMs !== null; waitMs = this.#letIn(entering)) {
         const pauseMs = Math.max(SHORTEST_WAIT_MS, Math.ceil(waitMs));
@@ -165,15 +167,18 @@ export class ReadGate {
         await this.#pause(pauseMs);
       }
     } finally {
-      door.waiting -= 1;
+      door.turns.end(workspace);
     }
     return this.#begun(entering);
   }
 
   /** @returns null when it was; else after how many ms it may be */
-  #letIn({ door, costMs }: Entering): number | null {
-    door.budget.look(this.#reading());
-    return door.budget.enter(costMs);
+  #letIn({ door: { budget, turns }, costMs, workspace }: Entering): number | null {
+    budget.look(this.#reading());
+    if (turns.isAnothers(workspace)) return SHORTEST_WAIT_MS;
+    const waitMs = budget.enter(costMs);
+    if (waitMs === null && budget.share < 1) turns.had(workspace);
+    return waitMs;
   }
 
   #begun({ door, kind, costMs }: Entering): () => void {
