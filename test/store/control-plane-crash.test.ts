@@ -208,7 +208,7 @@ withServer("PostgreSQL", server, (running) => {
   });
 
   const rounds = killRounds(5);
-  it("PostgreSQL has a document whole or not at all over SIGKILLs", { timeout: rounds * 24_000 }, async () => {
+  it("PostgreSQL has a document whole or not at all over SIGKILLs", { timeout: rounds * 60_000 }, async () => {
     const { url, drop } = await running.createDatabase();
     await applyRounds({ url }, rounds);
     await drop();
