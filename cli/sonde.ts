@@ -36,6 +36,15 @@ function endSoon(): void {
   timer.unref();
 }
 
+/** What a shell says of a program that SIGPIPE ended: 128 and the number of the signal. */
+const READER_WENT = 141;
+
+// `sonde … | head`: who reads went away with enough, which is no fault to show a stack for.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(READER_WENT);
+  throw error;
+});
+
 try {
   await program.parseAsync(process.argv);
 } catch (error) {

@@ -323,6 +323,11 @@ describe("the client's commands", () => {
     expect(gone).toMatchObject({ stderr: expect.stringMatching(/^sonde: .* was answered 404: Server not found\n$/) });
   });
 
+  it("end without a word when who reads has enough", async () => {
+    const script = `{ "${process.execPath}" "${SONDE}" schema; echo $? >&2; } | true`;
+    expect((await run("/bin/sh", ["-c", script])).stderr).toBe("141\n");
+  });
+
   it("plan maintenance, list it and end it", { timeout: 60_000 }, async () => {
     const { maintenances } = await json<{ maintenances: { id: string; state: string }[] }>(
       ...["maintenance", "add", goodId, "--minutes", "5"],
