@@ -69,6 +69,7 @@ async function start(
     config,
     log,
     engine: engineOptionsOf(config, own),
+    controlPlane,
     sealing,
     base: config.baseUrl,
     // Threads of its own in the pool of a test, or those that stand in.

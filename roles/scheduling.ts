@@ -64,6 +64,7 @@ export interface SchedulingOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly engine: EngineOptions;
+  readonly controlPlane: Pick<ControlPlane, "syncs">;
   readonly sealing: Sealing;
   /** Where messages lead to, without a trailing slash; null: not known, and they have no links. */
   readonly base: string | null;
@@ -78,7 +79,7 @@ export interface SchedulingOptions {
 
 /** Starts them in their order; they are closed in the reverse one. @throws what their starts throw */
 export async function startScheduling(closers: Closers, options: SchedulingOptions): Promise<SchedulingParts> {
-  const { config, log, engine, sealing, base, workers, data, meanwhile, standsIn = false } = options;
+  const { config, log, engine, controlPlane, sealing, base, workers, data, meanwhile, standsIn = false } = options;
   const delays = new CheckDelays();
   const scheduler = holdScheduler(workers > 0 && !standsIn);
   const pool = await openSchedulerPool(workers, engine, log, scheduler, {
@@ -110,7 +111,11 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
       base,
     }),
   );
-  const syncs = closing(closers, startSyncs({ sql, notices, sealingKeyFile, engine, plans: config.plans, log }));
+  const isNeeded = () => controlPlane.syncs.isNeeded();
+  const syncs = closing(
+    closers,
+    startSyncs({ sql, notices, sealingKeyFile, engine, plans: config.plans, log, isNeeded }),
+  );
   return { scheduler, pool, delays, metrics: () => joined([sender.metrics(), syncs.metrics()]) };
 }
 

@@ -95,6 +95,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     config,
     log,
     engine: engineOptionsOf(config, own),
+    controlPlane,
     sealing,
     base: config.baseUrl ?? `http://${hostInUrl(config.host)}:${port}`,
     workers,

@@ -31,7 +31,9 @@ it("a list that is read without a pause ends its thread, which goes on without t
 }, async () => {
   const lines: string[] = [];
   const log = pino({ level: "error" }, { write: (line: string) => void lines.push(line) });
+  let asked = 0;
   const syncs = startSyncs({
+    isNeeded: async () => ++asked > 1,
     sql: { file: "" },
     notices: { file: "" },
     sealingKeyFile: "",
@@ -45,6 +47,8 @@ it("a list that is read without a pause ends its thread, which goes on without t
     timeout: WITHIN_MS - 5_000,
     interval: 50,
   });
+  // It was not started before it was needed.
+  expect(asked).toBe(2);
   expect(await syncs.metrics()).toContain("sonde_sync_thread_ends_total 1");
   expect(await syncs.metrics()).toContain("sonde_lists_resting 1");
   expect(lines.map((line) => JSON.parse(line))).toMatchObject([

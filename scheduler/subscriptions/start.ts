@@ -7,6 +7,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { cpuMsOf } from "../../model/proc-stat.ts";
+import { type OneAtATime, oneAtATime } from "../one-at-a-time.ts";
 import { SyncMetrics } from "./metrics.ts";
 import { type ReadingSample, ReadingWatch } from "./reading-watch.ts";
 import { type ListAddress, RestingLists } from "./resting-lists.ts";
@@ -17,6 +18,8 @@ import { ThreadSigns } from "./thread-signs.ts";
 const LIMITS = { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 32 };
 /** How often the reading of a list is looked at, ms. */
 const LOOK_MS = 250;
+/** How often a process without the thread looks whether there is work for one, ms. */
+const NEEDED_MS = 1_000;
 /** Between an unexpected end of the thread and its next start, ms; doubled when it ends again soon. */
 const RESTART_MS = 1_000;
 const LONGEST_RESTART_MS = 60_000;
@@ -31,6 +34,8 @@ export interface SyncsOptions extends Omit<SyncThreadData, "logLevel" | "resting
   readonly log: Logger;
   /** The thread's file; absent: thread.ts. */
   readonly threadFile?: URL;
+  /** The thread starts when this first says yes, because it takes 20 MiB; absent: at once. */
+  readonly isNeeded?: () => Promise<boolean>;
 }
 
 export interface RunningSyncs {
@@ -52,11 +57,13 @@ export function startSyncs(options: SyncsOptions): RunningSyncs {
 
 class SyncsThread implements RunningSyncs {
   readonly #log: Logger;
-  readonly #place: Omit<SyncsOptions, "log" | "threadFile">;
+  readonly #place: Omit<SyncsOptions, "log" | "threadFile" | "isNeeded">;
   readonly #threadFile: URL;
   readonly #metrics = new SyncMetrics();
   readonly #resting = new RestingLists();
   readonly #looking: NodeJS.Timeout;
+  readonly #needed: OneAtATime;
+  #asking: NodeJS.Timeout | undefined;
   #thread: Worker | undefined;
   #signs = new ThreadSigns();
   #isClosing = false;
@@ -66,12 +73,22 @@ class SyncsThread implements RunningSyncs {
   #latest: Extract<FromSyncThread, { type: "counts" }> | undefined;
   #ended = 0;
 
-  constructor({ log, threadFile, ...place }: SyncsOptions) {
+  constructor({ log, threadFile, isNeeded = async () => true, ...place }: SyncsOptions) {
     this.#log = log;
     this.#threadFile = threadFile ?? new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
     this.#place = place;
     this.#looking = setInterval(() => this.#look(), LOOK_MS);
-    this.#start();
+    this.#needed = oneAtATime(
+      async () => {
+        if (this.#asking === undefined || !(await isNeeded()) || this.#isClosing) return;
+        clearInterval(this.#asking);
+        this.#asking = undefined;
+        this.#start();
+      },
+      (error) => this.#log.error({ err: error }, "looking whether there are syncs failed and is tried again"),
+    );
+    this.#asking = setInterval(this.#needed.request, NEEDED_MS);
+    this.#needed.request();
   }
 
   metrics(): Promise<string> {
@@ -84,6 +101,8 @@ class SyncsThread implements RunningSyncs {
     this.#isClosing = true;
     clearInterval(this.#looking);
     clearTimeout(this.#restart);
+    clearInterval(this.#asking);
+    await this.#needed.stop();
     const ending = this.#thread;
     if (ending === undefined) return;
     const ended = new Promise<void>((resolve) => ending.once("exit", () => resolve()));

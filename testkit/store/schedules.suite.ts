@@ -22,6 +22,7 @@ export function scheduleTests(currentGround: () => Ground): void {
   const create = async (draft: ScheduleDraft): Promise<MaintenanceSchedule> => {
     const { plane, projectId } = currentGround();
     const made = await plane.schedules.create(projectId, draft, NOW_MS);
+    expect(await plane.syncs.isNeeded()).toBe(true);
     if (made === undefined) throw new Error("no schedule was made");
     return made;
   };

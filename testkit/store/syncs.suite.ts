@@ -72,6 +72,13 @@ export function syncTests(currentGround: () => Ground, another: Another): void {
       return found.monitor;
     };
 
+    it("are needed while there is a subscription, or a schedule or window of maintenance", async () => {
+      const { plane, projectId } = currentGround();
+      expect(await plane.syncs.isNeeded()).toBe(true);
+      await plane.subscriptions.remove(projectId, subscription.id, atMs);
+      expect(await plane.syncs.isNeeded()).toBe(false);
+    });
+
     it("makes one monitor of each server, with its configs inside, as the subscription says", async () => {
       const { plane } = currentGround();
       const report = await sync(list(server("a.test-site.org", "x", "y"), server("b.test-site.org")));

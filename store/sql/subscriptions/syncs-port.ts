@@ -43,6 +43,8 @@ export interface SyncReport {
 }
 
 export interface Syncs {
+  /** Whether there is a subscription, a schedule of maintenance or a window of one: what the thread of syncs looks after. */
+  isNeeded(): Promise<boolean>;
   /** Queues the syncs that are due, the same as those that a user asked for. @throws LeaseLost */
   queueDue(epoch: number, nowMs: number, limit: number): Promise<number>;
   /** All of an outcome in one transaction: monitors, configs, history, events, the subscription and the end of the job. @throws LeaseLost */

@@ -37,6 +37,11 @@ const DUE = statement(
      and not exists (select 1 from jobs j where j.subscription_id = s.id and j.ended_at_ms is null)
    order by s.attempted_at_ms, s.id limit ?`,
 );
+const NEEDED = statement(
+  "syncs_needed",
+  `select 1 as needed where exists (select 1 from subscriptions) or exists (select 1 from maintenances)
+   or exists (select 1 from maintenance_windows)`,
+);
 const FORMER = statement(
   "former_servers",
   `select m.id, m.kind, m.pause_reasons, s.server_address, s.server_name, s.config_count, l.lateness_ms, m.active
@@ -54,6 +59,7 @@ const NOTHING: Omit<SyncReport, "subscription"> = { created: 0, changed: 0, paus
 
 export function createSyncs({ read, write }: Database): Syncs {
   return {
+    isNeeded: async () => (await read.query(NEEDED)).length > 0,
     async queueDue(epoch, nowMs, limit) {
       const due = await read.query<{ id: number; project_id: number }>(DUE, Math.round(nowMs), limit);
       if (due.length === 0) return 0;
