@@ -23,6 +23,7 @@ import { runStorm, type StormBenchOptions } from "./storm/storm.ts";
 import type { TunnelBenchOptions } from "./tunnels/frame.ts";
 import { runTunnels, TUNNEL_BENCHES } from "./tunnels/index.ts";
 import { runColdStart } from "./uptime/cold-start.ts";
+import { runSoak } from "./uptime/soak.ts";
 import { runUptime } from "./uptime/uptime.ts";
 
 /** Options as commander hands them over. */
@@ -34,6 +35,7 @@ interface UptimeCommandOptions {
   readonly compared: number;
   readonly failing: number;
   readonly profile?: string;
+  readonly soak?: number;
   readonly json?: boolean;
 }
 
@@ -67,8 +69,11 @@ program
   .option("--compared <n>", "monitors whose every result is compared with the log", Number, 1_000)
   .option("--failing <per mille>", "share of answers that fail", Number, 10)
   .option("--profile <dir>", "write a CPU profile of each thread there")
+  .option("--soak <minutes>", "only what it holds and whether that grows: memory, descriptors, threads", Number)
   .option("--json", "one line of JSON")
-  .action(({ interval, failing, profile, json, ...rest }: UptimeCommandOptions) => {
+  .action(({ interval, failing, profile, soak, json, ...rest }: UptimeCommandOptions) => {
+    if (soak !== undefined)
+      return runSoak({ monitors: rest.monitors, intervalS: interval, minutes: soak, json: json === true });
     const figures = runUptime({
       ...rest,
       intervalS: interval,
