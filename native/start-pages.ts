@@ -1,6 +1,7 @@
 /**
- * Gives back the pages of programs and libraries that only the start needed. A start touches most of the engine's library and of Node: the kernel
- * maps sixteen pages around each that is touched, and all of them count as ours from then on, although few are used again.
+ * Gives back what only the start needed, or something that is rare. A start touches most of the engine's library and of Node: the kernel
+ * maps sixteen pages around each that is touched, and all of them count as ours from then on, although few are used again. What was freed since
+ * stays in the C library's heaps.
  */
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -9,6 +10,8 @@ import { createRequire } from "node:module";
 const MADV_DONTNEED = 4;
 /** How long after a start its last parts have been loaded, ms. */
 const SETTLED_AFTER_MS = 20_000;
+/** Rare work (the first of many monitors, a long read, a large merge) touches other pages, which go then, ms. Each time takes some 25 ms. */
+const AGAIN_EVERY_MS = 300_000;
 
 interface Pages {
   readonly start: bigint;
@@ -40,17 +43,23 @@ export function unchangedFilePages(smaps: string): readonly Pages[] {
   return found;
 }
 
-/** Does it once, when what a start loads is there. Does nothing where the C library cannot be called. */
+/** Does it when what a start loads is there, and again from time to time. Does nothing where the C library cannot be called. */
 export function giveBackStartPages(): void {
-  setTimeout(() => void giveBack(), SETTLED_AFTER_MS).unref();
+  setTimeout(() => {
+    void giveBack();
+    setInterval(() => void giveBack(), AGAIN_EVERY_MS).unref();
+  }, SETTLED_AFTER_MS).unref();
 }
 
 async function giveBack(): Promise<void> {
   try {
     const koffi = createRequire(import.meta.url)("koffi") as typeof import("koffi");
-    const advise = koffi.load(null).func("int madvise(uintptr_t, size_t, int)");
+    const library = koffi.load(null);
+    const advise = library.func("int madvise(uintptr_t, size_t, int)");
     for (const { start, bytes } of unchangedFilePages(await readFile("/proc/self/smaps", "latin1")))
       advise(start, bytes, MADV_DONTNEED);
+    // malloc_trim(3): glibc alone has it.
+    library.func("int malloc_trim(size_t)")(0);
   } catch {
     // They stay ours, which costs memory and nothing else.
   }

@@ -84,7 +84,7 @@ const HEAP_MB = 1_024;
  * The part of each heap where objects begin, MiB; V8 uses two thirds of it. What a check makes is soon garbage, so a smaller one is collected more
  * often and costs the same in all; V8's own choice, 48, is kept by every thread that was once busy.
  */
-const YOUNG_HEAP_MB = 24;
+const YOUNG_HEAP_MB = 12;
 /** A thread must have loaded the engine within this, ms. */
 const START_TIMEOUT_MS = 30_000;
 /** A terminated thread that has not ended by then hangs in native code: JavaScript ends within milliseconds, a collection of garbage within one or two seconds. */

@@ -57,8 +57,10 @@ const CHILD_ENV = {
   MALLOC_ARENA_MAX: "2",
   MALLOC_MMAP_THRESHOLD_: "262144",
   MALLOC_TRIM_THRESHOLD_: "1048576",
-  // jemalloc(3), the engine's own heap: no samples for a profiler that is never asked.
-  JE_MALLOC_CONF: "prof:false",
+  // jemalloc(3), the engine's own heap: no samples for a profiler that is never asked. Each of its thirty threads would keep up to 200 freed
+  // pieces of each size, and pieces of up to 32 KiB.
+  JE_MALLOC_CONF:
+    "prof:false,tcache_max:4096,tcache_nslots_small_min:4,tcache_nslots_small_max:20,lg_tcache_nslots_mul:-1",
 };
 /** JavaScript of the front needs little; the engine's memory is not V8's. */
 const NODE_FLAGS = ["--max-old-space-size=256"];
