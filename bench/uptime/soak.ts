@@ -10,7 +10,7 @@ import { targetNets } from "./target-address.ts";
 import { startTarget } from "./target-process.ts";
 import { createMonitors } from "./uptime.ts";
 
-export interface SoakOptions {
+interface SoakOptions {
   readonly monitors: number;
   readonly intervalS: number;
   readonly minutes: number;
@@ -74,7 +74,7 @@ function entriesOf(folder: string): number {
 }
 
 /** By least squares, an hour. @param samples at least two */
-export function slopeAnHour(samples: readonly { readonly atS: number; readonly value: number }[]): number {
+function slopeAnHour(samples: readonly { readonly atS: number; readonly value: number }[]): number {
   const mean = (of: (sample: { atS: number; value: number }) => number): number =>
     samples.reduce((sum, one) => sum + of(one), 0) / samples.length;
   const [atS, value] = [mean((one) => one.atS), mean((one) => one.value)];
