@@ -69,6 +69,21 @@ describe("compressing", () => {
     }
   });
 
+  it("packs a body that is kept once, and none for who does not take it so", async () => {
+    if (route === undefined) throw new Error("no such route");
+    const listed = createListed();
+    const kept = { ...listOf(1_000), body: Buffer.from(String(listOf(1_000).body)) };
+    const [first, second] = [await listed(route, request, kept), await listed(route, request, kept)];
+    expect(gunzipSync(first.body).toString()).toBe(listOf(1_000).body);
+    expect(second.body).toBe(first.body);
+    expect(second.headers).toEqual(first.headers);
+    expect((await listed(route, { ...request, acceptEncoding: "" }, kept)).body).toBe(kept.body);
+    const secret = { ...kept, holdsSecrets: true } as const;
+    expect((await listed(route, request, secret)).body).toBe(kept.body);
+    const other = { ...kept, body: Buffer.from(kept.body) };
+    expect((await listed(route, request, other)).body).not.toBe(first.body);
+  });
+
   it("leaves alone what is small, huge, a secret or refused", async () => {
     if (route === undefined) throw new Error("no such route");
     const listed = createListed();

@@ -45,6 +45,8 @@ export type Listed = (route: Route, request: ApiRequest, response: ApiResponse) 
 
 export function createListed(): Listed {
   let running = 0;
+  /** A body that is kept is packed once, for the first who takes it so: packing takes longer than all else that is done for such a request. */
+  const twins = new WeakMap<Uint8Array, Uint8Array>();
   return (route, request, response) => {
     if (route.isList !== true || response.status !== 200) return response;
     const tag = response.tag ?? tagOf(response.body);
@@ -53,12 +55,26 @@ export function createListed(): Listed {
     const plain = { ...response, headers };
     const size = Buffer.byteLength(response.body);
     const isPacked = size >= LEAST_BYTES && size <= MOST_BYTES && response.holdsSecrets !== true;
-    if (!isPacked || running >= MOST_AT_ONCE || !acceptsCoding(request.acceptEncoding, "gzip")) return plain;
+    if (!isPacked || !acceptsCoding(request.acceptEncoding, "gzip")) return plain;
+    const { body } = response;
+    const twin = typeof body === "string" ? undefined : twins.get(body);
+    if (twin !== undefined) return withTwin(plain, twin);
+    if (running >= MOST_AT_ONCE) return plain;
     running += 1;
-    return packed(plain).finally(() => {
-      running -= 1;
-    });
+    return packed(body)
+      .then((made) => {
+        if (made === null) return plain;
+        if (typeof body !== "string") twins.set(body, made);
+        return withTwin(plain, made);
+      })
+      .finally(() => {
+        running -= 1;
+      });
   };
+}
+
+function withTwin(plain: ApiResponse, body: Uint8Array): ApiResponse {
+  return { ...plain, headers: [...plain.headers, "Content-Encoding", "gzip"], body };
 }
 
 /** Whether the caller has it (RFC 9110 section 13.1.2). @param ifNoneMatch the header, empty when absent */
@@ -77,11 +93,10 @@ export function acceptsCoding(acceptEncoding: string, wanted: "gzip" | "br"): bo
   return false;
 }
 
-function packed(plain: ApiResponse): Promise<ApiResponse> {
+/** null: it could not be. */
+function packed(body: ApiResponse["body"]): Promise<Uint8Array | null> {
   return new Promise((settle) => {
-    gzip(plain.body, { level: LEVEL }, (error, body) => {
-      settle(error === null ? { ...plain, headers: [...plain.headers, "Content-Encoding", "gzip"], body } : plain);
-    });
+    gzip(body, { level: LEVEL }, (error, made) => settle(error === null ? made : null));
   });
 }
 
