@@ -38,6 +38,11 @@ export class DueTimes {
     return this.#skipped;
   }
 
+  /** When advance may have something to do, never after the first due time; Infinity: nothing is planned. */
+  nextMs(): number {
+    return this.#wheel.nextMs();
+  }
+
   /** Reports every planned check that is due, each once, and sets its next due time. */
   advance(nowMs: number, onDue: OnDue): void {
     this.#wheel.advance(nowMs, (id) => {
