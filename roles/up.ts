@@ -123,11 +123,15 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     pressure: { nowMs: () => performance.now(), threadMs: createThreadCpuTime(), checks: delays },
   });
   closing(closers, api);
-  // What starts later takes its priority from this thread, which has the API: probers and cores are started without it.
-  const giveWayNoMore = giveWayWhenBusy();
-  closers.push(async () => giveWayNoMore?.());
+  giveWay(closers);
   const first = await ensureFirst(controlPlane, folder.file(OWNER_KEY_FILE), options.isDemo);
   return { url: config.baseUrl ?? api.url, ...first };
+}
+
+/** What starts later takes its priority from this thread, which has the API: probers and cores are started without it. */
+function giveWay(closers: Closers): void {
+  const giveWayNoMore = giveWayWhenBusy();
+  closers.push(async () => giveWayNoMore?.());
 }
 
 type Stores = Awaited<ReturnType<typeof openStores>>;

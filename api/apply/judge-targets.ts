@@ -8,7 +8,7 @@ import type { Target, Targets } from "../monitors/targets.ts";
 /** Names that are asked at the same time. */
 const AT_ONCE = 64;
 /** For all of them, from the first; every dial judges its address again. */
-const WITHIN_MS = 1_500;
+const WITHIN_MS = 1_000;
 /** For the last of them, where reading the document took longer than that. */
 const LAST_WITHIN_MS = 250;
 
