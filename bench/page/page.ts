@@ -158,8 +158,8 @@ async function pageCost(
   await context.close();
   return [
     figure("overview drawn after the navigation", drawn, "ms", 1_000),
-    figure(`page's thread for a batch of ${changes}, overview`, batches, "ms", 16),
-    figure(`page's thread for a batch of ${changes}, table`, tableBatches, "ms", 16),
+    ...batchFigures(`a batch of ${changes}, overview`, batches),
+    ...batchFigures(`a batch of ${changes}, table`, tableBatches),
     figure("keystroke in the filter to its paint", keystrokes, "ms", 50),
     figure("page's thread for a turn of the wheel over the table", rows.thread, "ms", 16),
     figure("page's thread for a turn of the wheel over plain rows", plain.thread, "ms", null),
@@ -180,20 +180,34 @@ async function pageCost(
   ];
 }
 
-/** What the page takes for a batch as the stream brings it: its script, and what the browser draws for it. */
+/** Of a batch as the stream brings it, ms: all of the page's thread, and what of it is not the browser's own drawing. */
+interface BatchCosts {
+  readonly thread: readonly number[];
+  readonly script: readonly number[];
+}
+
+function batchFigures(what: string, { thread, script }: BatchCosts) {
+  return [
+    figure(`page's script for ${what}`, script, "ms", 16),
+    figure(`page's thread for ${what}`, thread, "ms", null),
+  ];
+}
+
 async function batchCost(
   page: Page,
   session: CDPSession,
   { monitors, changes, rounds }: PageBenchOptions,
-): Promise<readonly number[]> {
-  const costs: number[] = [];
+): Promise<BatchCosts> {
+  const [thread, script]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round++) {
-    const before = await taskMs(session);
+    const before = await pageMs(session);
     await page.evaluate(`bench.batch(${monitors}, ${changes}, ${round})`);
     await page.waitForTimeout(BETWEEN_BATCHES_MS);
-    costs.push((await taskMs(session)) - before);
+    const after = await pageMs(session);
+    thread.push(after.all - before.all);
+    script.push(after.all - after.drawing - (before.all - before.drawing));
   }
-  return costs;
+  return { thread, script };
 }
 
 async function keystrokeCost(page: Page): Promise<readonly number[]> {
@@ -211,10 +225,14 @@ async function keystrokeCost(page: Page): Promise<readonly number[]> {
   return keys;
 }
 
-/** What the page's thread has been at, in script and in drawing; the browser counts microtasks, in which the page draws, not as script. */
-async function taskMs(session: CDPSession): Promise<number> {
+/**
+ * What the page's thread has been at, ms: all of it, and the browser's own part, styles and layout. The browser counts microtasks, in which the page
+ * makes its elements, not as script, so script is what is left.
+ */
+async function pageMs(session: CDPSession): Promise<{ readonly all: number; readonly drawing: number }> {
   const { metrics } = await session.send("Performance.getMetrics");
-  return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? 0) * 1_000;
+  const of = (wanted: string): number => (metrics.find(({ name }) => name === wanted)?.value ?? 0) * 1_000;
+  return { all: of("TaskDuration"), drawing: of("LayoutDuration") + of("RecalcStyleDuration") };
 }
 
 interface Scrolled {
@@ -231,10 +249,10 @@ async function scrollCost(page: Page, session: CDPSession, what: "empty" | "plai
   await page.evaluate("bench.watchFrames()");
   const thread: number[] = [];
   for (let turn = 0; turn < 60; turn++) {
-    const before = await taskMs(session);
+    const before = (await pageMs(session)).all;
     await page.mouse.wheel(0, 400);
     await page.evaluate("bench.frame()");
-    thread.push((await taskMs(session)) - before);
+    thread.push((await pageMs(session)).all - before);
   }
   return { ...(await page.evaluate<{ late: number; frames: number }>("bench.frames()")), thread };
 }

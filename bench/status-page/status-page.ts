@@ -37,6 +37,7 @@ const READINGS: readonly Reading[] = [
   { ...CLOSED, name: "8 readers, plain" },
   { ...CLOSED, name: "8 readers, compressed", coding: "gzip" },
   { ...CLOSED, name: "8 readers who have it (304)", isKnown: true },
+  { ...CLOSED, name: "4 readers, compressed", connections: 4, coding: "gzip" },
   { ...OPEN, name: "500 requests a second", rate: 500 },
   { ...OPEN, name: "1000 requests a second", rate: 1_000 },
 ];
