@@ -1,7 +1,7 @@
 /**
  * Refuses reads before they make a check late. A caller that reads in a loop takes all that is left of the processors, and checks need it: so reads have a
  * budget (model/read-budget.ts). A read that finds it used up waits a moment; when several wait already, it is told when to come again. What changes
- * something, signs in, or asks for health is never refused. An answer that is in memory already costs a twentieth of one that has to be made: those have a
+ * something, signs in, or asks for health is never refused. An answer that is in memory already costs much less than one that has to be made: those have a
  * budget of their own, so that dear reads do not use up what cheap ones need.
  */
 import { setTimeout } from "node:timers/promises";
