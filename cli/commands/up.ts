@@ -55,7 +55,7 @@ async function up(isDemo: boolean): Promise<void> {
 
 /** @throws ForeignDataError */
 async function demoOf(config: Config): Promise<Demo> {
-  const { chooseDemoData: chooseDemoPlace } = await import("../../demo/data-folder.ts");
+  const { chooseDemoData } = await import("../../demo/data-folder.ts");
   const { startDemo } = await import("../../demo/demo.ts");
-  return startDemo(await chooseDemoPlace(config, hasDataDir(), canAsk() ? askYes : null));
+  return startDemo(await chooseDemoData(config, hasDataDir(), canAsk() ? askYes : null));
 }
