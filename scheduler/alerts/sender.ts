@@ -236,8 +236,7 @@ export class AlertSender {
     const { send, log } = this.#options;
     const message = await this.#messageOf(begun, nowMs);
     const context = {
-      notificationId: `sonde-${begun.id}`,
-      ...{ nowMs, previous: begun.previous, isFirstOfGroup: begun.isFirst },
+      ...{ notificationId: begun.messageKey, nowMs, previous: begun.previous, isFirstOfGroup: begun.isFirst },
     };
     try {
       const channel = { kind: begun.channel.kind, settings: this.#openedOf(begun.channel) };

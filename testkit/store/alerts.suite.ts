@@ -157,6 +157,10 @@ export function alertTests(currentGround: () => Ground): void {
       const [over] = await turns.turn(NOW_MS + 62 * S);
       expect(over).toMatchObject({ reason: "recovered", isFirst: false, previous: `ref ${begun?.id}` });
       expect(over?.groupKey).toBe(begun?.groupKey);
+      // Another database has a group and a message of the same ids, and did not make them in the same millisecond.
+      expect(begun?.groupKey).toContain(NOW_MS.toString(36));
+      expect(begun?.messageKey).toBe(`sonde-${begun?.id}-${(NOW_MS + 2 * S).toString(36)}`);
+      expect(over?.messageKey).not.toBe(begun?.messageKey);
       await turns.end(over === undefined ? [] : [over], NOW_MS + 62 * S);
       expect(await turns.turn(NOW_MS + 100_000 * S)).toEqual([]);
       const incidents = await plane.incidents.list(projectId, { monitorId: ids[0] ?? 0, limit: 1 });

@@ -69,7 +69,8 @@ async function wantedOf(session: Session, waiting: readonly Notification[], brea
     const delivered = earlier.filter(({ state }) => state === "delivered").sort((a, b) => a.id - b.id);
     begun.push({
       ...{ id: row.id, projectId: row.project_id, groupId: group.id, reason: row.reason, channel, members: told },
-      ...{ groupKey: `sonde-${group.id}`, isFold: group.is_fold === 1, cameAndWent: row.came_and_went },
+      ...{ groupKey: keyOf(group.id, group.opened_at_ms), messageKey: keyOf(row.id, row.created_at_ms) },
+      ...{ isFold: group.is_fold === 1, cameAndWent: row.came_and_went },
       template: templates.get(group.rule_id) ?? null,
       previous: delivered.find((other) => other.external_ref !== null)?.external_ref ?? null,
       isFirst: delivered.length === 0,
@@ -78,6 +79,11 @@ async function wantedOf(session: Session, waiting: readonly Notification[], brea
     await breathe();
   }
   return { begun, ended };
+}
+
+/** Ids begin at 1 in every database, and two services may write to one place: without the time one would end what the other opened. */
+function keyOf(id: number, madeAtMs: number): string {
+  return `sonde-${id}-${madeAtMs.toString(36)}`;
 }
 
 /** Messages of one turn of a group are about the same members. */

@@ -103,7 +103,10 @@ export interface BegunNotification {
   readonly id: number;
   readonly projectId: number;
   readonly groupId: number;
+  /** Services know a problem again by it; no other database has the same. */
   readonly groupKey: string;
+  /** The same of this message, for all its attempts. */
+  readonly messageKey: string;
   readonly isFold: boolean;
   readonly reason: SayReason;
   readonly cameAndWent: number;
