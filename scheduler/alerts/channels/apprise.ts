@@ -5,7 +5,7 @@ import { withoutTrailing } from "../../../model/text.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, line, optionalLine, secret } from "./fields.ts";
-import { fitting, plainLines } from "./tidy.ts";
+import { plainText } from "./tidy.ts";
 
 /** Characters; Apprise itself cuts for each service, and 32,768 is what its longest takes. Our choice: a screen or two. */
 const MOST_TEXT = 4_000;
@@ -59,16 +59,11 @@ export const apprise = defineChannel({
   docs: "docs/use/channels/apprise.md",
   places: ["server"],
   request(message, { server, urls, key, tag }) {
-    const lines = [
-      ...plainLines(message),
-      ...(message.link === "" ? [] : [message.link]),
-      ...(message.acknowledge === null ? [] : [`Acknowledge: ${message.acknowledge}`]),
-    ];
-    const text = fitting(lines, MOST_TEXT);
+    const text = plainText(message, MOST_TEXT);
     const body = {
       ...(urls !== null && { urls: urls.join(",") }),
       title: message.title,
-      body: text === "" ? message.title : text,
+      body: text,
       type: TYPES[message.severity],
       format: "text",
       ...(tag !== null && { tag }),

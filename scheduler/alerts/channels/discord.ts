@@ -45,12 +45,12 @@ function embedOf(message: Message): unknown {
     ...(message.summary === "" ? [] : [discordText(message.summary)]),
     ...message.items.map((item) => `• ${discordText(itemText(item))}`),
     ...[moreText(message.more)].filter((text) => text !== null),
-    ...(message.acknowledge === null ? [] : [`[Acknowledge](<${message.acknowledge}>)`]),
   ];
+  const last = message.acknowledge === null ? [] : [`[Acknowledge](<${message.acknowledge}>)`];
   return {
     title: discordText(cut(headline(message), MOST_TITLE)),
     ...(message.link !== "" && { url: message.link }),
-    description: fitting(lines, MOST_DESCRIPTION),
+    description: fitting(lines, MOST_DESCRIPTION, { last }),
     color: COLORS[message.severity],
     fields: fieldsOf(message),
     timestamp: message.at,

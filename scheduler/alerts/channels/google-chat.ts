@@ -37,7 +37,7 @@ function cardOf(message: Message): unknown {
     ...(message.link === "" ? [] : [button("Open", message.link)]),
     ...(message.acknowledge === null ? [] : [button("Acknowledge", message.acknowledge)]),
   ];
-  const text = fitting(lines, MOST_BYTES, jsonBytes, "<br>");
+  const text = fitting(lines, MOST_BYTES, { sizeOf: jsonBytes, separator: "<br>" });
   return {
     header: { title: chatText(headline(message)) },
     sections: [

@@ -4,7 +4,7 @@ import { withoutTrailing } from "../../../model/text.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, line, secret } from "./fields.ts";
-import { fitting, plainLines } from "./tidy.ts";
+import { plainText } from "./tidy.ts";
 
 /** Characters; Gotify has no limit of its own (https://gotify.net/docs/pushmsg), a phone's screen has. */
 const MOST_TEXT = 4_000;
@@ -34,15 +34,10 @@ export const gotify = defineChannel({
   docs: "docs/use/channels/gotify.md",
   places: ["server"],
   request(message, settings) {
-    const lines = [
-      ...plainLines(message),
-      ...(message.link === "" ? [] : [message.link]),
-      ...(message.acknowledge === null ? [] : [`Acknowledge: ${message.acknowledge}`]),
-    ];
-    const text = fitting(lines, MOST_TEXT);
+    const text = plainText(message, MOST_TEXT);
     const body = {
       title: message.title,
-      message: text === "" ? message.title : text,
+      message: text,
       priority: message.severity === "critical" ? settings.priority_down : settings.priority,
       // https://gotify.net/docs/msgextras: shown as it is, not as Markdown.
       extras: {

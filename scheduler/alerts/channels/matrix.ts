@@ -40,20 +40,21 @@ function contentOf(message: Message, previous: string | null): unknown {
     ...(message.link === "" ? [] : [["Open", message.link] as const]),
     ...(message.acknowledge === null ? [] : [["Acknowledge", message.acknowledge] as const]),
   ];
-  const plain = [headline(message), ...plainLines(message), ...links.map(([name, url]) => `${name}: ${url}`)];
+  const plain = [headline(message), ...plainLines(message)];
+  const plainLinks = links.map(([name, url]) => `${name}: ${url}`);
   const html = [
     `<strong>${matrixHtml(headline(message))}</strong>`,
     ...(message.summary === "" ? [] : [matrixHtml(message.summary)]),
     ...message.facts.map(([name, value]) => `<b>${matrixHtml(name)}:</b> ${matrixHtml(value)}`),
     ...message.items.map((item) => `• ${matrixHtml(itemText(item))}`),
     ...[moreText(message.more)].filter((text) => text !== null),
-    ...links.map(([name, url]) => `<a href="${matrixHtml(url)}">${name}</a>`),
   ];
+  const htmlLinks = links.map(([name, url]) => `<a href="${matrixHtml(url)}">${name}</a>`);
   return {
     msgtype: "m.text",
-    body: fitting(plain, MOST_BYTES, jsonBytes),
+    body: fitting(plain, MOST_BYTES, { sizeOf: jsonBytes, last: plainLinks }),
     format: "org.matrix.custom.html",
-    formatted_body: fitting(html, MOST_BYTES, jsonBytes, "<br>"),
+    formatted_body: fitting(html, MOST_BYTES, { sizeOf: jsonBytes, separator: "<br>", last: htmlLinks }),
     // No person is called by what stands in a name (https://spec.matrix.org/latest/client-server-api/#user-and-room-mentions).
     "m.mentions": {},
     ...(previous !== null &&

@@ -75,7 +75,7 @@ export const ntfy = defineChannel({
   docs: "docs/use/channels/ntfy.md",
   places: ["server"],
   request(message, settings) {
-    const text = fitting(plainLines(message), MOST_BYTES, (line) => Buffer.byteLength(line));
+    const text = fitting(plainLines(message), MOST_BYTES, { sizeOf: (line) => Buffer.byteLength(line) });
     const body = {
       topic: settings.topic,
       title: cut(message.title, MOST_TITLE),

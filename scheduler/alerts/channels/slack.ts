@@ -85,11 +85,11 @@ function attachmentOf(message: Message): unknown {
     ...message.facts.map(([name, value]) => `**${chatMarkdown(name)}:** ${chatMarkdown(value)}`),
     ...message.items.map((item) => `• ${chatMarkdown(itemText(item))}`),
     ...[moreText(message.more)].filter((text) => text !== null),
-    ...links.map(([name, url]) => `[${name}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`),
   ];
+  const last = links.map(([name, url]) => `[${name}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`);
   return {
     color: COLORS[message.severity],
-    text: fitting(lines, MOST_ATTACHMENT),
+    text: fitting(lines, MOST_ATTACHMENT, { last }),
   };
 }
 

@@ -47,8 +47,7 @@ function textOfMessage(message: Message): string {
     ...message.items.map((item) => `• ${telegramHtml(itemText(item))}`),
     ...[moreText(message.more)].filter((text) => text !== null),
   ];
-  const text = fitting(lines, MOST_TEXT - links.length - 1);
-  return links === "" ? text : `${text}\n${links}`;
+  return fitting(lines, MOST_TEXT, { last: links === "" ? [] : [links] });
 }
 
 export const telegram = defineChannel({

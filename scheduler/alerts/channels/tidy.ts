@@ -107,26 +107,43 @@ export function plainLines(message: Message): readonly string[] {
   ];
 }
 
-/** The first lines that fit together, never part of one; a last line says that others were left out. */
+interface Fitting {
+  /** Absent: UTF-16 units. */
+  readonly sizeOf?: (text: string) => number;
+  readonly separator?: string;
+  /** Lines that stand at the end whatever was left out, as links do. */
+  readonly last?: readonly string[];
+}
+
+/** All below the title with the links, within so many characters; the title where there is nothing else, as services refuse an empty text. */
+export function plainText(message: Message, most: number): string {
+  const last = [
+    ...(message.link === "" ? [] : [message.link]),
+    ...(message.acknowledge === null ? [] : [`Acknowledge: ${message.acknowledge}`]),
+  ];
+  const text = fitting(plainLines(message), most, { last });
+  return text === "" ? message.title : text;
+}
+
+/** The first lines that fit together, never part of one; a line after them says that others were left out. */
 export function fitting(
   lines: readonly string[],
   most: number,
-  sizeOf: (text: string) => number = (text) => text.length,
-  separator = "\n",
+  { sizeOf = (text) => text.length, separator = "\n", last = [] }: Fitting = {},
 ): string {
+  const sizeOfLine = (line: string): number => sizeOf(line) + sizeOf(separator);
   const kept: string[] = [];
-  let size = 0;
   const ending = "…";
+  let room = most - sizeOf(ending) - last.reduce((size, line) => size + sizeOfLine(line), 0);
   for (const line of lines) {
-    const added = sizeOf(line) + sizeOf(separator);
-    if (size + added > most - sizeOf(ending)) {
+    room -= sizeOfLine(line);
+    if (room < 0) {
       kept.push(ending);
       break;
     }
     kept.push(line);
-    size += added;
   }
-  return kept.join(separator);
+  return [...kept, ...last].join(separator);
 }
 
 /** Bytes of a text within JSON, where a backslash is two. */
