@@ -98,6 +98,20 @@ describe.each(
     expect(isInjected).toBe(false);
   });
 
+  it("repeats no secret that the service says, whole or cut, with its host or without", async () => {
+    const { receiver, url } = await receive(({ path }, response) => {
+      const words = JSON.stringify({ error: `Not Found: ${"x".repeat(270)}${path}`, path, message: `no ${path}` });
+      response.writeHead(404).end(words);
+    });
+    const settings = service.settings(`${url}/3f9c2b7d1e5a4680/`);
+    const outcome = await send({ kind, settings }, MESSAGE, CONTEXT, NEVER);
+    const isAddressSecret = secretTexts(channelKind(kind) as never, settings).some((text) => text.startsWith("http"));
+    if (isAddressSecret) {
+      expect(receiver.received[0]?.path).toContain("3f9c2b7d1e5a4680");
+      expect(JSON.stringify(outcome)).not.toContain("3f9c");
+    }
+  });
+
   it("tells the service's words and whether they may change", async () => {
     const { wrong, errorInside, later } = service;
     if (wrong !== null) {

@@ -5,6 +5,7 @@ import { createTransport } from "../../../engine/transport/index.ts";
 import type { Transport } from "../../../engine/transport/transport.ts";
 import type { Message } from "../../../model/alert-message.ts";
 import { parseSender, parseSmtpUrl } from "../../../model/smtp-url.ts";
+import { parseUrl } from "../../../model/url.ts";
 import { receiverAddress } from "../../../model/web-address.ts";
 import type { Clocks } from "../../clock.ts";
 import type { MailOut } from "../mail.ts";
@@ -22,6 +23,8 @@ const MOST_SHOWN = 4_000;
 const HIDDEN = "***";
 /** A shorter secret is no secret, and hiding it would hide letters everywhere. */
 const LEAST_SECRET = 4;
+/** Of an address that is secret, parts this long are no words, such as `services` or `webhooks`. */
+const LEAST_PART = 12;
 
 /** The service's mail server and sender; null: mail needs a server of the channel's own. */
 export interface MailSettings {
@@ -76,7 +79,7 @@ async function attempt(
     const outcome =
       kind.request === undefined
         ? await mailed(means, channel.settings, message, context, signal)
-        : await requested(means, kind, channel.settings, message, context, signal);
+        : await requested(means, kind, channel.settings, message, context, hide, signal);
     const shown = hide(outcome.sent).slice(0, MOST_SHOWN);
     return outcome.delivered ? { ...outcome, sent: shown } : { ...outcome, error: hide(outcome.error), sent: shown };
   } catch (error) {
@@ -96,6 +99,7 @@ async function requested(
   settings: Record<string, unknown>,
   message: Message,
   context: SendContext,
+  hide: (text: string) => string,
   signal: AbortSignal,
 ): Promise<Sent> {
   const request = (kind.request as NonNullable<DefinedChannel["request"]>)(message, settings, context);
@@ -107,10 +111,13 @@ async function requested(
     return { delivered: false, statusCode: null, error, retryAfterMs: null, permanent: fault.isRefused, sent };
   }
   const outcome = kind.judge(answer, settings);
-  if (outcome.delivered) {
-    const next = kind.afterwards(message, settings, context);
-    if (next !== null) await exchange(next, signal);
+  if (!outcome.delivered) {
+    // Words are cut, and a secret that is cut could not be taken out any more.
+    const hidden = kind.judge({ ...answer, text: hide(answer.text) }, settings);
+    return { ...(hidden.delivered ? outcome : { ...outcome, error: hidden.error }), sent };
   }
+  const next = kind.afterwards(message, settings, context);
+  if (next !== null) await exchange(next, signal);
   return { ...outcome, sent };
 }
 
@@ -144,11 +151,28 @@ async function mailed(
   return outcome.delivered ? { ...outcome, sent } : { ...outcome, error: withOpening(outcome.error, openedBy), sent };
 }
 
-/** Takes secrets out of a text, as they are and as JSON and addresses write them. */
+/** Takes secrets out of a text, as they are and as JSON and addresses write them. Servers name a path that they do not know without its host. */
 function hiding(secrets: readonly string[]): (text: string) => string {
-  const forms = secrets
+  const forms = [...secrets, ...secrets.flatMap(partsOf)]
     .filter((secret) => secret.length >= LEAST_SECRET)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
   const all = [...new Set(forms)].sort((a, b) => b.length - a.length);
   return (text) => all.reduce((rest, secret) => rest.replaceAll(secret, HIDDEN), text);
+}
+
+/** Of an address: its path, its password, and what is long enough to be a token. */
+function partsOf(secret: string): readonly string[] {
+  const url = parseUrl(secret);
+  if (url === undefined) return [];
+  const { pathname, search, password, searchParams } = url;
+  const long = [...pathname.split("/"), ...searchParams.values()].filter((part) => part.length >= LEAST_PART);
+  return [`${pathname}${search}`, pathname, password, ...long].flatMap((part) => [part, decoded(part)]);
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -50,6 +50,12 @@ describe("settings", () => {
     expect(moved.fault).toBe("server: token was given for another server: send it again.");
   });
 
+  it("say of a value of another type what it must be, and of none that it is needed", () => {
+    const faultOf = (to: unknown) => readSettings(kindOf("email"), to === undefined ? {} : { to }, null).fault;
+    expect(faultOf(undefined)).toBe("to: is needed.");
+    expect(faultOf("ops@test-site.org")).toBe("to: must be a list of mail addresses.");
+  });
+
   it("are read the same a second time", () => {
     for (const text of ["https://a.test-site.org///", "https://a.test-site.org"]) {
       const read = readSettings(ntfy, { topic: "a", server: text }, null);

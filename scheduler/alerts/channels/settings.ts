@@ -42,7 +42,7 @@ export function readSettings(
     if (value !== undefined && value !== null) merged[name] = value;
   }
   const parsed = kind.schema.safeParse(merged);
-  if (!parsed.success) return { fault: faultOf(parsed.error) };
+  if (!parsed.success) return { fault: faultOf(parsed.error, merged) };
   const moved = movedPlace(kind, parsed.data, sent, before);
   if (moved !== null) return { fault: moved };
   return { fault: null, ...split(secret, parsed.data) };
@@ -95,14 +95,14 @@ function namesOf(secrets: Values): readonly string[] {
   });
 }
 
-/** The first fault, as `field: what is wrong.` */
-function faultOf({ issues }: z.ZodError): string {
+/** The first fault, as `field: what is wrong.` @param values what was read */
+function faultOf({ issues }: z.ZodError, values: Values): string {
   const [issue] = issues;
   if (issue === undefined) return "settings cannot be used.";
   if (issue.code === "unrecognized_keys") return `settings: there is no ${issue.keys[0]?.slice(0, 60)} here.`;
   const [first] = issue.path;
   const field = first === undefined ? "settings" : String(first).slice(0, 60);
-  const isMissing = issue.code === "invalid_type" && issue.input === undefined && issue.path.length === 1;
+  const isMissing = issue.code === "invalid_type" && issue.path.length === 1 && !Object.hasOwn(values, field);
   return `${field}: ${isMissing ? "is needed" : issue.message}.`;
 }
 
