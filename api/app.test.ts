@@ -1,6 +1,6 @@
 /** Requests that no server has checked yet: whatever a caller sends, nothing ends in a 500 and every answer has a promised shape. */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { BoundedMap } from "../model/bounded-map.ts";
 import { RecentResults } from "../store/recent/recent-results.ts";
 import { RecentRows } from "../store/recent/recent-rows.ts";
@@ -10,7 +10,8 @@ import type { Api } from "./api.ts";
 import { createApp } from "./app.ts";
 import { createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
-import { type ApiRequest, type Handle, isStream } from "./http.ts";
+import { refusal } from "./errors.ts";
+import { type ApiRequest, type ApiResponse, type Handle, isStream, ok } from "./http.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 import { KnownMonitors } from "./known-monitors.ts";
 import { LiveHub } from "./live/hub.ts";
@@ -24,6 +25,7 @@ import { createProjectNames } from "./project-names.ts";
 import { ProjectPages } from "./project-pages.ts";
 import { ReadGate } from "./read-gate.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
+import type { Route } from "./route.ts";
 import { fullPath } from "./router.ts";
 import { cookieRules } from "./session-cookie.ts";
 import { createStreams } from "./streams.ts";
@@ -289,6 +291,58 @@ describe("the application", () => {
     );
     expect(errors).toEqual([]);
   }, 60_000);
+
+  it("makes an answer once for all who ask for it meanwhile, and for each by himself after it failed", async () => {
+    const doors: boolean[] = [];
+    const enter = (_route: unknown, _request: unknown, isInMemory: boolean) => {
+      doors.push(isInMemory);
+      return () => {};
+    };
+    const made: { readonly resolve: (answer: ApiResponse) => void; readonly reject: (error: Error) => void }[] = [];
+    const list = {
+      ...{ method: "GET", path: "/things", scope: "project", mayBeKept: "when checks are late", responses: {} },
+      handle: () => new Promise((resolve, reject) => void made.push({ resolve, reject })),
+    } as unknown as Route;
+    const app = createApp(apiOf(world, { reads: { isPressed: true, enter } as unknown as ReadGate }), [list]);
+    const ask = () => Promise.all([1, 2, 3].map(async () => (await app(request({ path: "/api/v1/things" }))).status));
+    const failing = ask();
+    await vi.waitFor(() => expect(made).toHaveLength(1));
+    made[0]?.reject(refusal("readsRefused", { retryAfterS: 1 }));
+    await vi.waitFor(() => expect(made).toHaveLength(3));
+    for (const { resolve } of made) resolve(ok({}));
+    expect((await failing).toSorted()).toEqual([200, 200, 503]);
+    expect(doors).toEqual([false, false, false]);
+    world.clock.nowMs += 1_000;
+    const shared = ask();
+    await vi.waitFor(() => expect(made).toHaveLength(4));
+    made[3]?.resolve(ok({}));
+    expect(await shared).toEqual([200, 200, 200]);
+    expect(doors).toEqual([false, false, false, false, true, true]);
+  });
+
+  it("makes what is made of memory alone before it asks for a turn among dear reads", async () => {
+    const doors: boolean[] = [];
+    const enter = (_route: unknown, _request: unknown, isInMemory: boolean) => {
+      doors.push(isInMemory);
+      return () => {};
+    };
+    const reads = { isPressed: true, enter } as unknown as ReadGate;
+    const routeOf = (fromMemory: () => ApiResponse | undefined) =>
+      ({
+        ...{ method: "GET", path: "/things", scope: "project", responses: {} },
+        ...{ fromMemory, handle: () => ok({ from: "store" }) },
+      }) as unknown as Route;
+    const bodyOf = async (fromMemory: () => ApiResponse | undefined): Promise<unknown> => {
+      const answer = await createApp(apiOf(world, { reads }), [routeOf(fromMemory)])(
+        request({ path: "/api/v1/things" }),
+      );
+      return isStream(answer) ? null : JSON.parse(String(answer.body));
+    };
+    expect(await bodyOf(() => ok({ from: "memory" }))).toEqual({ from: "memory" });
+    expect(doors).toEqual([true]);
+    expect(await bodyOf(() => undefined)).toEqual({ from: "store" });
+    expect(doors).toEqual([true, true, false]);
+  });
 
   it("words its own failures without telling what they were", async () => {
     const broken = createApp(

@@ -119,12 +119,30 @@ function whenChanged(
 /** A read waits or is refused before it makes a check late. */
 function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
   const current = route.kept?.(api, call);
-  const mayBeKept = current === undefined && mayBeOlder(api, route);
-  const key = mayBeKept ? api.keptAnswers.keyOf(route.path, call) : "";
-  const kept = mayBeKept ? api.keptAnswers.find(key, call.nowMs) : current;
-  return andThen(api.reads.enter(route, call.request, kept !== undefined, call.workspace.id), (leave) => {
+  if (current !== undefined) return behindGate(api, route, call, true, () => current);
+  if (mayBeOlder(api, route)) return shared(api, route, call);
+  if (route.fromMemory === undefined) return made(api, route, call);
+  return andThen(
+    behindGate(api, route, call, true, () => route.fromMemory?.(api, call)),
+    (answered) => answered ?? made(api, route, call),
+  );
+}
+
+function made(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
+  return behindGate(api, route, call, false, () => route.handle(api, call));
+}
+
+/** @param isInMemory what it takes is there already */
+function behindGate<T>(
+  api: Api,
+  route: ProjectRoute,
+  call: ProjectCall,
+  isInMemory: boolean,
+  work: () => MaybePromise<T>,
+): MaybePromise<T> {
+  return andThen(api.reads.enter(route, call.request, isInMemory, call.workspace.id), (leave) => {
     try {
-      const answered = kept ?? (mayBeKept ? keepAnswer(api, route, call, key) : route.handle(api, call));
+      const answered = work();
       if (answered instanceof Promise) return answered.finally(leave);
       leave();
       return answered;
@@ -140,8 +158,24 @@ function mayBeOlder({ reads }: Api, { mayBeKept }: ProjectRoute): boolean {
   return reads.isPressed || (mayBeKept === "when reads are many" && reads.areMany);
 }
 
+/**
+ * An answer that is shown for a second. Of several who ask for the same one makes it, and the others wait for that: it would cost each of them a turn at
+ * the gate. When it fails, they ask for themselves.
+ */
+function shared(api: Api, route: ProjectRoute, call: ProjectCall, waits = true): MaybePromise<ApiAnswer> {
+  const key = api.keptAnswers.keyOf(route.path, call);
+  const kept = api.keptAnswers.find(key, api.clock.now());
+  if (kept !== undefined) return behindGate(api, route, call, true, () => kept);
+  const making = waits ? api.keptAnswers.making(key) : undefined;
+  if (making !== undefined) return making.then(() => shared(api, route, call, false));
+  return api.keptAnswers.make(
+    key,
+    behindGate(api, route, call, false, () => keepAnswer(api, route, call, key)),
+  );
+}
+
 function keepAnswer(api: Api, route: ProjectRoute, call: ProjectCall, key: string): MaybePromise<ApiAnswer> {
-  const from = { generation: api.authCache.generation(), atMs: call.nowMs };
+  const from = { generation: api.authCache.generation(), atMs: api.clock.now() };
   return andThen(route.handle(api, call), (answer) =>
     isStream(answer) ? answer : api.keptAnswers.keep(key, from, answer, route.isList === true),
   );

@@ -4,6 +4,7 @@
  * change in the project, of a right or a plan.
  */
 import { BoundedMap } from "../model/bounded-map.ts";
+import type { MaybePromise } from "../model/maybe-promise.ts";
 import { tagOf } from "./etag.ts";
 import type { ApiResponse } from "./http.ts";
 
@@ -36,6 +37,8 @@ export class KeptAnswers {
   readonly #kept = new Map<string, Kept>();
   /** Project to how often something was changed in it. One that was left out for others begins again, which is over after KEPT_MS. */
   readonly #changes = new BoundedMap<number, number>(MOST_PROJECTS);
+  /** Answers that are being made: each settles when it is there, or when it has failed. */
+  readonly #making = new Map<string, Promise<void>>();
   #bytes = 0;
 
   /** @param generation of the control plane, as of the latest look at the caller's rights */
@@ -58,6 +61,22 @@ export class KeptAnswers {
     const kept = this.#kept.get(key);
     if (kept === undefined || kept.generation !== this.#generation()) return undefined;
     return atMs >= kept.atMs && atMs - kept.atMs < KEPT_MS ? kept.answer : undefined;
+  }
+
+  /** Resolves when the answer that is being made is there or has failed; undefined: none is. */
+  making(key: string): Promise<void> | undefined {
+    return this.#making.get(key);
+  }
+
+  /** Others may wait for it meanwhile. @returns what it was given */
+  make<T>(key: string, answer: MaybePromise<T>): MaybePromise<T> {
+    if (!(answer instanceof Promise)) return answer;
+    const done = (): void => {
+      if (this.#making.get(key) === settled) this.#making.delete(key);
+    };
+    const settled = answer.then(done, done);
+    this.#making.set(key, settled);
+    return answer;
   }
 
   /** @param from the generation and the time before it was read @returns the answer, with its tag where it is a list */

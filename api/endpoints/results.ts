@@ -104,14 +104,14 @@ function failures(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return ofProject(api, call, "failures");
 }
 
-function ofMonitor(api: Api, call: ProjectCall): MaybePromise<ApiResponse> {
+function ofKnownMonitor(api: Api, call: ProjectCall): ApiResponse | undefined {
   const id = pathId(call, "server", "invalidServerId");
   const known = api.knownMonitors.find(call.project.id, id, call.nowMs);
-  const inMemory = known === undefined || known.downtime === null ? undefined : pageInMemory(api, call, known);
-  return inMemory ?? readMonitor(api, call, id);
+  return known === undefined || known.downtime === null ? undefined : pageInMemory(api, call, known);
 }
 
-async function readMonitor(api: Api, call: ProjectCall, id: number): Promise<ApiResponse> {
+async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
+  const id = pathId(call, "server", "invalidServerId");
   const { nowMs } = call;
   const generation = api.authCache.generation();
   const [found] = await api.controlPlane.monitors.findChecked(call.project.id, [id]);
@@ -166,22 +166,24 @@ const recentQuery = {
   limit: limitParameter(RECENT_LIMIT, "How many of each.", NEWEST_KEPT),
 } as const;
 
+function recentInMemory(api: Api, call: ProjectCall): ApiResponse | undefined {
+  const { ids: wanted, limit } = readQuery(recentQuery, call.request.query);
+  const ids = wanted ?? [];
+  const { monitors, unknown } = knownOf(api, call, ids);
+  const beats = unknown.length > 0 ? undefined : api.results.beatsInMemory(monitors, limit, call.nowMs);
+  return beats === undefined ? undefined : answered(api, beatsText(ids, beats, call.nowMs));
+}
+
 async function recent(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { ids: wanted, limit } = readQuery(recentQuery, call.request.query);
   const ids = wanted ?? [];
   const monitors = await monitorsOf(api, call, ids);
   const beats = await reading(api, () => api.results.beats(monitors, limit, call.nowMs));
-  const servers = ids.flatMap((id) => {
-    const columns = beats.get(id);
-    return columns === undefined ? [] : [[formatId("server", id), viewBeats(columns, call.nowMs)] as const];
-  });
-  return answered(api, JSON.stringify({ servers: Object.fromEntries(servers) }));
+  return answered(api, beatsText(ids, beats, call.nowMs));
 }
 
-/** Those of them that there are. SQL is asked for those of which it is not known what it would tell. */
-async function monitorsOf(api: Api, call: ProjectCall, ids: readonly number[]): Promise<readonly KnownMonitor[]> {
-  const { project, nowMs } = call;
-  const generation = api.authCache.generation();
+/** Those of them whose state SQL need not be asked for, and the ids of the others. */
+function knownOf(api: Api, { project, nowMs }: ProjectCall, ids: readonly number[]) {
   const monitors: KnownMonitor[] = [];
   const unknown: number[] = [];
   for (const id of ids) {
@@ -189,12 +191,28 @@ async function monitorsOf(api: Api, call: ProjectCall, ids: readonly number[]): 
     if (known === undefined) unknown.push(id);
     else monitors.push(known.monitor);
   }
+  return { monitors, unknown };
+}
+
+/** Those of them that there are. */
+async function monitorsOf(api: Api, call: ProjectCall, ids: readonly number[]): Promise<readonly KnownMonitor[]> {
+  const { project, nowMs } = call;
+  const generation = api.authCache.generation();
+  const { monitors, unknown } = knownOf(api, call, ids);
   if (unknown.length === 0) return monitors;
   for (const found of await api.controlPlane.monitors.findChecked(project.id, unknown)) {
     api.knownMonitors.keep(found, null, generation, nowMs);
     monitors.push(knownMonitor(found));
   }
   return monitors;
+}
+
+function beatsText(ids: readonly number[], beats: ReadonlyMap<number, Beats>, nowMs: number): string {
+  const servers = ids.flatMap((id) => {
+    const columns = beats.get(id);
+    return columns === undefined ? [] : [[formatId("server", id), viewBeats(columns, nowMs)] as const];
+  });
+  return JSON.stringify({ servers: Object.fromEntries(servers) });
 }
 
 function viewBeats({ statuses, latencyMs, testedAtMs }: Beats, nowMs: number) {
@@ -280,6 +298,7 @@ export const results: readonly Route[] = [
     errors: [400, 403, 404],
     refusals: [RESULTS_AWAY],
     headers,
+    fromMemory: recentInMemory,
     handle: recent,
   },
   listed({
@@ -294,6 +313,7 @@ export const results: readonly Route[] = [
     responses: { 200: schemas.monitorResults },
     refusals: [RESULTS_AWAY],
     headers,
+    fromMemory: ofKnownMonitor,
     handle: ofMonitor,
   }),
 ];

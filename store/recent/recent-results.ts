@@ -108,12 +108,28 @@ export class RecentResults {
 
   /** @param limit at most NEWEST_KEPT @returns by monitor; without rows it has empty columns @throws StoreError */
   async beats(monitors: readonly KnownMonitor[], limit: number, nowMs: number): Promise<ReadonlyMap<number, Beats>> {
+    const inMemory = this.beatsInMemory(monitors, limit, nowMs);
+    if (inMemory !== undefined) return inMemory;
     const beats = new Map<number, Beats>();
     const take = (monitor: KnownMonitor): void => void beats.set(monitor.id, this.#beatsOf(monitor, limit, nowMs));
     for (const monitor of monitors) if (this.#hasBeats(monitor, limit, nowMs)) take(monitor);
     const missing = monitors.filter(({ id }) => !beats.has(id));
     const byProject = grouped(missing, ({ projectId }) => projectId);
     for (const [projectId, ofProject] of byProject) await this.#fill(projectId, ofProject, nowMs, take);
+    return beats;
+  }
+
+  /** The same where all of them are in memory. */
+  beatsInMemory(
+    monitors: readonly KnownMonitor[],
+    limit: number,
+    nowMs: number,
+  ): ReadonlyMap<number, Beats> | undefined {
+    const beats = new Map<number, Beats>();
+    for (const monitor of monitors) {
+      if (!this.#hasBeats(monitor, limit, nowMs)) return undefined;
+      beats.set(monitor.id, this.#beatsOf(monitor, limit, nowMs));
+    }
     return beats;
   }
 
