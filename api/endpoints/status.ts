@@ -104,12 +104,16 @@ function asked(
   answer: (asked: Asked) => ApiResponse,
 ): MaybePromise<ApiResponse> {
   passGate(api, call);
-  return andThen(api.pages.of(slug), (shown) => {
-    if (shown === null) return notFound(from);
-    return andThen(entryOf(api, call, shown), (entry) => {
-      if (entry !== "open") return closed(shown, entry, from, false);
-      const query = shown.page.access === "link" ? `?t=${sentToken(call.request)}` : "";
-      return answer({ api, call, shown, from, query });
+  return andThen(slugOfHost(api, call), (own) => {
+    // Readers would take it for the page whose domain they see.
+    if (own !== undefined && own !== slug) return notFound(from);
+    return andThen(api.pages.of(slug), (shown) => {
+      if (shown === null) return notFound(from);
+      return andThen(entryOf(api, call, shown), (entry) => {
+        if (entry !== "open") return closed(shown, entry, from, false);
+        const query = shown.page.access === "link" ? `?t=${sentToken(call.request)}` : "";
+        return answer({ api, call, shown, from, query });
+      });
     });
   });
 }
@@ -163,16 +167,21 @@ function page(of: Asked): ApiResponse {
 
 /** The page at a domain of its own. @returns null where the address is none of a page */
 export function pageAtDomain(api: Api, call: Call): MaybePromise<ApiResponse | null> {
+  return andThen(slugOfHost(api, call), (slug) => (slug === undefined ? null : asked(api, call, slug, "root", page)));
+}
+
+/** @returns the slug of the page whose own domain was asked; undefined: none's was */
+function slugOfHost(api: Api, call: Call): MaybePromise<string | undefined> {
   const domain = domainOf(call.request.host, api.config.baseUrl);
-  if (domain === null) return null;
-  return andThen(api.pages.slugAt(domain), (slug) =>
-    slug === undefined ? null : asked(api, call, slug, "root", page),
-  );
+  return domain === null ? undefined : api.pages.slugAt(domain);
 }
 
 /** @returns null for our own address, for numbers and for names of one word: none of them is the domain of a page */
 function domainOf(host: string, baseUrl: string | null): string | null {
-  const name = host.replace(/:[0-9]{1,5}$/, "").toLowerCase();
+  const name = host
+    .replace(/:[0-9]{1,5}$/, "")
+    .replace(/\.$/, "")
+    .toLowerCase();
   if (!name.includes(".") || name.startsWith("[") || isIP(name) !== 0) return null;
   return baseUrl !== null && parseUrl(baseUrl)?.hostname === name ? null : name;
 }
@@ -252,20 +261,21 @@ function incident(api: Api, call: Call): MaybePromise<ApiResponse> {
 async function unlock(api: Api, call: Call): Promise<ApiResponse> {
   passGate(api, call);
   const [slug = ""] = call.params;
-  const shown = await api.pages.of(slug);
+  const own = await slugOfHost(api, call);
+  const shown = own === undefined || own === slug ? await api.pages.of(slug) : null;
   if (shown?.page.access !== "password") return notFound("page");
   if (!isOwnForm(call.request, api.config.baseUrl)) throw refusal("notFromPage");
-  const own = gatesOf(api);
-  const waitS = own.passwords.waitS(networkOf(call.clientAddress), call.nowMs);
-  if (waitS > 0 || own.trying >= PASSWORDS_AT_ONCE)
+  const limits = gatesOf(api);
+  const waitS = limits.passwords.waitS(networkOf(call.clientAddress), call.nowMs);
+  if (waitS > 0 || limits.trying >= PASSWORDS_AT_ONCE)
     throw refusal("tooManyPageRequests", { retryAfterS: Math.max(1, waitS) });
-  own.trying += 1;
+  limits.trying += 1;
   const isRight = await isPassword(shown.secrets, passwordIn(call.request)).finally(() => {
-    own.trying -= 1;
+    limits.trying -= 1;
   });
   if (!isRight) return closed(shown, "password", "page", true);
   const untilMs = call.nowMs + UNLOCKED_MS;
-  const isRoot = shown.page.domains.includes(domainOf(call.request.host, api.config.baseUrl) ?? "");
+  const isRoot = own === slug;
   const isSecure = api.config.baseUrl?.startsWith("https:") === true;
   // Without a path it is for what is beside the page, wherever a proxy has it (RFC 6265 section 5.1.4).
   const cookie = `${cookieName(slug)}=${unlockedCookie(shown.secrets, untilMs)}${isRoot ? "; Path=/" : ""}${isSecure ? "; Secure" : ""}; HttpOnly; SameSite=Lax; Max-Age=${Math.floor(UNLOCKED_MS / 1_000)}`;
@@ -280,7 +290,8 @@ function passwordIn({ body }: ApiRequest): string {
 
 async function index(api: Api, call: Call): Promise<ApiResponse> {
   passGate(api, call);
-  if (api.config.hasStatusIndex !== true) throw refusal("notFound");
+  const isOwnDomain = (await slugOfHost(api, call)) !== undefined;
+  if (api.config.hasStatusIndex !== true || isOwnDomain) throw refusal("notFound");
   const body = indexPage(await api.pages.list());
   const headers = ["Content-Type", HTML, "Cache-Control", PUBLIC_CACHE];
   return { status: 200, headers, body, security: pageSecurity("none") };

@@ -1,9 +1,10 @@
 /** Who may read a page: everybody, who has the link, who knows the password, who is signed in to the page's project. */
 import { formatId } from "../../model/ids.ts";
-import { andThen, type MaybePromise } from "../../model/maybe-promise.ts";
+import type { MaybePromise } from "../../model/maybe-promise.ts";
 import type { Api } from "../api.ts";
-import { mayStill } from "../auth.ts";
+import { identify, mayStill, sentKey } from "../auth.ts";
 import { isOwn } from "../csrf.ts";
+import { ApiError } from "../errors.ts";
 import type { ApiRequest } from "../http.ts";
 import type { Call, ProjectRoute } from "../route.ts";
 import { cookieValue } from "../session-cookie.ts";
@@ -37,11 +38,21 @@ export function entryOf(api: Api, call: Call, { page, secrets }: ShownPage): May
       return isUnlocked(secrets, cookieValue(cookieName(page.slug), call.request.cookie) ?? "", call.nowMs)
         ? "open"
         : "password";
-    case "session": {
-      const request = { ...call.request, projectId: formatId("project", page.projectId) };
-      return andThen(mayStill(api, READS_PROJECT, { ...call, request }), (may) => (may ? "open" : "sign-in"));
-    }
+    case "session":
+      return signedIn(api, call, page.projectId);
   }
+}
+
+/** @throws 429 when too many wrong keys came from where it comes from: one that is sent to a page counts as one that is sent to the API */
+async function signedIn(api: Api, call: Call, projectId: number): Promise<Entry> {
+  try {
+    if (sentKey(call.request) !== null) await identify(api, call);
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 429) return "sign-in";
+    throw error;
+  }
+  const request = { ...call.request, projectId: formatId("project", projectId) };
+  return (await mayStill(api, READS_PROJECT, { ...call, request })) ? "open" : "sign-in";
 }
 
 export function sentToken({ query }: Pick<ApiRequest, "query">): string {

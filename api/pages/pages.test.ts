@@ -405,6 +405,17 @@ describe("pages that are kept", () => {
     expect((await pages.of("acme"))?.view.atMs).toBe(rig.nowMs);
   });
 
+  it("are found by their domain by all who ask at once, also after a change, and after one while the store is away", async () => {
+    const { rig, pages } = rigOf();
+    const slugs = () => Promise.all([1, 2].map(() => pages.slugAt("status.acme.org")));
+    expect(await slugs()).toEqual(["acme", "acme"]);
+    pages.drop("acme");
+    expect(await slugs()).toEqual(["acme", "acme"]);
+    pages.drop("acme");
+    rig.isAway = true;
+    expect(await slugs()).toEqual(["acme", "acme"]);
+  });
+
   it("are shown as they were while a store is away, and say how old they are", async () => {
     const { rig, pages } = rigOf();
     await pages.of("acme");

@@ -116,6 +116,13 @@ interface Kept {
   triedAtMs: number;
 }
 
+interface Domains {
+  /** By domain. */
+  readonly slugs: ReadonlyMap<string, string>;
+  /** When the store was asked last, Unix ms; minus infinity: it must be asked. */
+  readonly triedAtMs: number;
+}
+
 export class PublicPages {
   readonly #options: PublicPagesOptions;
   readonly #kept = new BoundedMap<string, Kept>(MOST_PAGES);
@@ -123,7 +130,8 @@ export class PublicPages {
   readonly #unknown = new BoundedMap<string, number>(MOST_UNKNOWN);
   readonly #making = new Map<string, Promise<ShownPage | null>>();
   readonly #slugs = new BoundedMap<string, string>(MOST_PAGES);
-  #domains: { readonly bySlug: ReadonlyMap<string, string>; readonly triedAtMs: number } | null = null;
+  #domains: Domains = { slugs: new Map(), triedAtMs: Number.NEGATIVE_INFINITY };
+  #readingDomains: Promise<ReadonlyMap<string, string>> | null = null;
   #list: { readonly pages: readonly ListedPage[]; readonly triedAtMs: number } | null = null;
 
   constructor(options: PublicPagesOptions) {
@@ -164,19 +172,13 @@ export class PublicPages {
   }
 
   /** The slug of the page whose domain it is; undefined: of none. While the store is away what was known before. */
-  async slugAt(domain: string): Promise<string | undefined> {
+  slugAt(domain: string): MaybePromise<string | undefined> {
     const nowMs = this.#options.nowMs();
-    if (this.#domains === null || !isNew(this.#domains.triedAtMs, nowMs, KEPT_MS)) {
-      const before = this.#domains?.bySlug ?? new Map<string, string>();
-      const read = this.#options.controlPlane.statusPages.domains();
-      this.#domains = { bySlug: before, triedAtMs: nowMs };
-      try {
-        this.#domains = { bySlug: await read, triedAtMs: nowMs };
-      } catch (error) {
-        this.#options.log.warn({ reason: String(error) }, "domains of status pages could not be read");
-      }
-    }
-    return this.#domains.bySlug.get(domain);
+    const { slugs, triedAtMs } = this.#domains;
+    const isRead = Number.isFinite(triedAtMs);
+    // One waits for the store. The others do so only where nothing is known, or a change made it untrue.
+    if (isNew(triedAtMs, nowMs, KEPT_MS) || (isRead && this.#readingDomains !== null)) return slugs.get(domain);
+    return this.#domainsOnce(nowMs).then((read) => read.get(domain));
   }
 
   /** Public pages that want to be in the list of all. */
@@ -199,13 +201,37 @@ export class PublicPages {
       this.#making.delete(slug);
       this.#unknown.delete(slug);
     }
-    this.#domains = null;
+    this.#domains = { slugs: this.#domains.slugs, triedAtMs: Number.NEGATIVE_INFINITY };
+    this.#readingDomains = null;
     this.#list = null;
   }
 
   /** The same for the pages of a project that are kept. */
   dropProject(projectId: number): void {
     for (const [slug, { shown }] of [...this.#kept]) if (shown?.page.projectId === projectId) this.drop(slug);
+  }
+
+  #domainsOnce(nowMs: number): Promise<ReadonlyMap<string, string>> {
+    if (this.#readingDomains !== null) return this.#readingDomains;
+    const reading = this.#readDomains().then((slugs) => {
+      // One that a change overtook may not know of it.
+      if (this.#readingDomains === reading) {
+        this.#domains = { slugs, triedAtMs: nowMs };
+        this.#readingDomains = null;
+      }
+      return slugs;
+    });
+    this.#readingDomains = reading;
+    return reading;
+  }
+
+  async #readDomains(): Promise<ReadonlyMap<string, string>> {
+    try {
+      return await this.#options.controlPlane.statusPages.domains();
+    } catch (error) {
+      this.#options.log.warn({ reason: String(error) }, "domains of status pages could not be read");
+      return this.#domains.slugs;
+    }
   }
 
   /** Those that are told of as long as incidents are, and those that stand at the top. */

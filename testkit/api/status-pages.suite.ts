@@ -237,6 +237,11 @@ export function statusPagesSuite(server: "net" | "node"): void {
       await create("inside", { access: { type: "session" } });
       expect((await visit("/status/inside")).status).toBe(403);
       expect((await visit("/status/inside", { key: world.key })).status).toBe(200);
+      const headers = { "x-forwarded-for": "198.51.100.41" };
+      const guess = async () => (await visit("/status/inside", { key: "uk1_wrong", headers })).status;
+      expect(await guess()).toBe(403);
+      for (let tried = 1; tried < 60; tried += 1) await guess();
+      expect(await guess()).toBe(429);
     });
 
     it("stand at domains of their own", async () => {
@@ -246,7 +251,14 @@ export function statusPagesSuite(server: "net" | "node"): void {
       expect(own.status).toBe(200);
       expect(own.text).toContain('href="status/domain/style.css"');
       expect(own.headers["content-security-policy"]).toBe(`${POLICY} *`);
+      expect((await at("STATUS.acme.org.")).text).toBe(own.text);
       expect((await at("other.acme.org")).status).toBe(302);
+      await create("neighbour");
+      const of = async (path: string) =>
+        (await call(world.api.port, "GET", path, { host: "status.acme.org", "x-forwarded-for": "192.0.2.77" })).status;
+      expect(await of("/status/domain/style.css")).toBe(200);
+      for (const path of ["", "/feed.atom", "/incidents/x"]) expect(await of(`/status/neighbour${path}`)).toBe(404);
+      expect((await visit("/status/neighbour")).status).toBe(200);
       expect((await visit("/")).status).toBe(302);
     });
 
