@@ -14,7 +14,7 @@ import type { OpenableChannel } from "../store/sql/alerts/channels-port.ts";
 import type { Api } from "./api.ts";
 
 const DAY_MS = 24 * 3_600_000;
-/** Such mails in a day; our choice: enough for a person who mistypes, too few to annoy one who did not ask. */
+/** Of an address, mails that were sent in a day; of a project, attempts. Our choice: enough for a person who mistypes, too few to annoy one who did not ask. */
 const MAILS_A_DAY = { project: 40, address: 3 } as const;
 /** One mail, ms. */
 const MAIL_MS = 20_000;
@@ -82,11 +82,12 @@ export async function askToConfirm(
   const address = addresses[place];
   if (address === undefined) return "the channel has no address";
   const { counters } = api.state;
-  const byAddress = createHash("sha256").update(address.toLowerCase()).digest("base64url");
-  const mayAsk =
-    (await counters.takeFrom(`confirm:${channel.projectId}`, MAILS_A_DAY.project, DAY_MS, nowMs)) &&
-    (await counters.takeFrom(`confirm:${byAddress}`, MAILS_A_DAY.address, DAY_MS, nowMs));
-  if (!mayAsk) return "too many mails were sent to confirm addresses: try again tomorrow";
+  const byAddress = `confirm:${createHash("sha256").update(address.toLowerCase()).digest("base64url")}`;
+  const mayTry = await counters.takeFrom(`confirm:${channel.projectId}`, MAILS_A_DAY.project, DAY_MS, nowMs);
+  const { ticket } = mayTry
+    ? await counters.takeSliding(byAddress, MAILS_A_DAY.address, DAY_MS, nowMs)
+    : { ticket: null };
+  if (ticket === null) return "too many mails were sent to confirm addresses: try again tomorrow";
   const token = sealLink(api.sealing, LINK.purpose, `${channel.id}.${place}.${digestOf(channel)}`, nowMs);
   const link = `${api.baseUrl()}/confirm/${token}`;
   const settings = { ...channel.settings, ...secretsOf(api, channel), to: [address], cc: [] };
@@ -98,7 +99,10 @@ export async function askToConfirm(
     context,
     signal,
   );
-  return outcome.delivered ? null : outcome.error;
+  if (outcome.delivered) return null;
+  // Who finds out how to reach a mail server needs more attempts than an address bears mails.
+  await counters.giveBack(byAddress, ticket);
+  return outcome.error;
 }
 
 function secretsOf({ sealing }: Api, { id, sealed }: OpenableChannel): Readonly<Record<string, unknown>> {

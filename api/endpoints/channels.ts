@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { MESSAGE_REASONS, type MessageReason } from "../../model/alert-message.ts";
 import type { AlertRule } from "../../model/alerting-rule.ts";
-import { awaitsConfirmation, REFUSALS_OF_FAILING } from "../../model/channel.ts";
+import { awaitsConfirmation, channelStateOf } from "../../model/channel.ts";
 import { formatId, parseId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import type { DefinedChannel } from "../../scheduler/alerts/channels/define.ts";
@@ -346,12 +346,6 @@ function usedBy(rules: readonly AlertRule[], id: number): number {
     .length;
 }
 
-function stateOf(record: ChannelRecord): (typeof schemas.CHANNEL_STATES)[number] {
-  if (!record.active) return "off";
-  if (awaitsConfirmation(record)) return "unverified";
-  return record.refusals >= REFUSALS_OF_FAILING ? "failing" : "ok";
-}
-
 function view(record: ChannelRecord, rules: readonly AlertRule[]) {
   return {
     id: formatId("channel", record.id),
@@ -360,7 +354,7 @@ function view(record: ChannelRecord, rules: readonly AlertRule[]) {
     settings: record.settings,
     has_secret: record.secretNames,
     active: record.active,
-    state: stateOf(record),
+    state: channelStateOf(record),
     off_reason: record.active ? null : "operator",
     failing_since: isoOrNull(record.failingSinceMs),
     last_success_at: isoOrNull(record.lastSuccessAtMs),

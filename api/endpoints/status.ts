@@ -104,9 +104,9 @@ function asked(
   answer: (asked: Asked) => ApiResponse,
 ): MaybePromise<ApiResponse> {
   passGate(api, call);
-  return andThen(slugOfHost(api, call), (own) => {
+  return andThen(slugOfHost(api, call), (slugHere) => {
     // Readers would take it for the page whose domain they see.
-    if (own !== undefined && own !== slug) return notFound(from);
+    if (slugHere !== undefined && slugHere !== slug) return notFound(from);
     return andThen(api.pages.of(slug), (shown) => {
       if (shown === null) return notFound(from);
       return andThen(entryOf(api, call, shown), (entry) => {
@@ -261,8 +261,8 @@ function incident(api: Api, call: Call): MaybePromise<ApiResponse> {
 async function unlock(api: Api, call: Call): Promise<ApiResponse> {
   passGate(api, call);
   const [slug = ""] = call.params;
-  const own = await slugOfHost(api, call);
-  const shown = own === undefined || own === slug ? await api.pages.of(slug) : null;
+  const slugHere = await slugOfHost(api, call);
+  const shown = slugHere === undefined || slugHere === slug ? await api.pages.of(slug) : null;
   if (shown?.page.access !== "password") return notFound("page");
   if (!isOwnForm(call.request, api.config.baseUrl)) throw refusal("notFromPage");
   const limits = gatesOf(api);
@@ -275,7 +275,7 @@ async function unlock(api: Api, call: Call): Promise<ApiResponse> {
   });
   if (!isRight) return closed(shown, "password", "page", true);
   const untilMs = call.nowMs + UNLOCKED_MS;
-  const isRoot = own === slug;
+  const isRoot = slugHere === slug;
   const isSecure = api.config.baseUrl?.startsWith("https:") === true;
   // Without a path it is for what is beside the page, wherever a proxy has it (RFC 6265 section 5.1.4).
   const cookie = `${cookieName(slug)}=${unlockedCookie(shown.secrets, untilMs)}${isRoot ? "; Path=/" : ""}${isSecure ? "; Secure" : ""}; HttpOnly; SameSite=Lax; Max-Age=${Math.floor(UNLOCKED_MS / 1_000)}`;

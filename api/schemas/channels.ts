@@ -1,8 +1,7 @@
 /** Channels, their kinds, and the outcome of a test (docs/api-contract.md#channels). */
 import { z } from "zod";
+import { CHANNEL_STATES } from "../../model/channel.ts";
 import { id, iso, total, warnings } from "./words.ts";
-
-export const CHANNEL_STATES = ["ok", "failing", "off", "unverified"] as const;
 
 const record = {
   id: id("ch_"),

@@ -9,6 +9,8 @@ import { type AdminStores, withControlPlane } from "./stores.ts";
 export interface Done {
   readonly facts: Readonly<Record<string, unknown>>;
   readonly text: string;
+  /** It did not come out as it should: the command ends with 1, and people read this instead of the text. */
+  readonly fault?: string;
 }
 
 /** Values of the options by name; those of arguments by their place. */
@@ -50,9 +52,11 @@ function addAct(group: Command, act: Act): void {
     .addHelpText("after", `\nExample:\n  sonde admin ${act.example}\n`)
     .action(async () => {
       const words = command.opts<ActOptions>();
-      const { facts, text } = await withControlPlane((stores) => act.run(stores, words, command.args));
+      const { facts, text, fault } = await withControlPlane((stores) => act.run(stores, words, command.args));
       if (words.json === true) printJson(facts);
+      else if (fault !== undefined) throw new CommandError(fault);
       else process.stdout.write(`${text}\n`);
+      if (fault !== undefined) process.exitCode = 1;
     });
 }
 

@@ -1,11 +1,11 @@
 /** `sonde admin channel`: where a project's messages go (docs/use/channels.md). */
 import { engineOptionsOf } from "../../config.ts";
-import { REFUSALS_OF_FAILING } from "../../model/channel.ts";
+import { channelStateOf } from "../../model/channel.ts";
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import type { ChannelRecord } from "../../store/sql/alerts/channels-port.ts";
 import { CommandError } from "../command.ts";
-import { renderTable } from "../table.ts";
+import { renderTable, tableOptions } from "../table.ts";
 import { type Act, type ActGroup, idOf, known, nameOf } from "./act.ts";
 import { jsonOf } from "./json-option.ts";
 import type { AdminStores } from "./stores.ts";
@@ -23,9 +23,16 @@ const list: Act = {
   async run({ controlPlane }, options) {
     const projectId = idOf("project", options.project, "--project");
     const channels = (await controlPlane.channels.list(projectId)).map(view);
-    const head = ["id", "kind", "name", "state", "last success", "last error"];
+    const head = [
+      "id",
+      "kind",
+      { head: "name", least: 12 },
+      "state",
+      "last success",
+      { head: "last error", least: 16 },
+    ];
     const rows = channels.map((one) => [one.id, one.kind, one.name, one.state, one.last_success_at, one.last_error]);
-    return { facts: { channels, total: channels.length }, text: renderTable(head, rows) };
+    return { facts: { channels, total: channels.length }, text: renderTable(head, rows, tableOptions()) };
   },
 };
 
@@ -106,11 +113,12 @@ const test: Act = {
     const channel = known(found, `channel ${formatId("channel", id)}`);
     const outcome = await sent(stores, channel.kind, channel.name, await openedOf(stores, channel));
     await stores.controlPlane.channels.judged(id, outcome, stores.nowMs);
-    if (!outcome.delivered) throw new CommandError(`it was not delivered: ${outcome.error}`);
-    const facts = { delivered: true, status_code: outcome.statusCode, duration_ms: Math.round(outcome.durationMs) };
+    const error = outcome.delivered ? null : outcome.error;
+    const facts = { delivered: outcome.delivered, status_code: outcome.statusCode, error };
     return {
-      facts: { id: formatId("channel", id), ...facts, sent: outcome.sent },
+      facts: { id: formatId("channel", id), ...facts, duration_ms: Math.round(outcome.durationMs), sent: outcome.sent },
       text: `delivered\n\n${outcome.sent}`,
+      ...(error !== null && { fault: `it was not delivered: ${error}` }),
     };
   },
 };
@@ -153,7 +161,6 @@ async function sent({ config, nowMs }: AdminStores, kind: string, name: string, 
 }
 
 function view(record: ChannelRecord) {
-  const state = record.active ? (record.refusals >= REFUSALS_OF_FAILING ? "failing" : "ok") : "off";
   return {
     id: formatId("channel", record.id),
     kind: record.kind,
@@ -161,7 +168,7 @@ function view(record: ChannelRecord) {
     settings: record.settings,
     has_secret: record.secretNames,
     active: record.active,
-    state,
+    state: channelStateOf(record),
     failing_since: record.failingSinceMs === null ? null : formatIso(record.failingSinceMs),
     last_success_at: record.lastSuccessAtMs === null ? null : formatIso(record.lastSuccessAtMs),
     last_error: record.lastError,

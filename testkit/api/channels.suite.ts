@@ -284,6 +284,13 @@ export function channelsSuite(server: "net" | "node"): void {
       await new Promise<void>((resolve) => mailServer.close(() => resolve()));
     });
 
+    it("counts no mail that was not sent: a mail server is tried until it works", async () => {
+      const settings = { to: ["typo@test-site.org"], smtp_url: "smtp://10.0.0.7:587", from: "sonde@test-site.org" };
+      const { id } = (await post("", { kind: "email", name: "Typo", settings })).body;
+      for (let tries = 0; tries < 5; tries += 1)
+        expect((await post(`/${id}/test`, {})).body.error).toMatch(/SONDE_ALLOW_NETS=10\.0\.0\.7:587 opens it$/);
+    });
+
     it("says which line opens an address that the guard refuses", async () => {
       const settings = { url: "http://10.0.0.7:9000/hook", secret: `whsec_${Buffer.alloc(32).toString("base64")}` };
       const { body } = await post("/test", { kind: "webhook", settings });
