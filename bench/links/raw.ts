@@ -77,6 +77,8 @@ function fileOf(
   }
   return {
     ...ours,
+    // As the core is by itself.
+    experimental: {},
     log: { disabled: true },
     inbounds: tagged.map(({ tag, port }) => ({
       type: "socks",

@@ -216,7 +216,11 @@ function startHeld(
   const onLost = (): void => void core?.kill("SIGKILL");
   const announced = isBrokered ? broker?.announce({ targets: targetsOf(entries), onRefused, onLost }) : undefined;
   try {
-    const child = prepared(confinement, { path, descriptor, args, environment: [] }, announced);
+    const child = prepared(
+      confinement,
+      { path, descriptor, args, environment: PROGRAMS[engine].environment },
+      announced,
+    );
     try {
       const stdio: StdioOptions = ["pipe", "pipe", "pipe", ...child.descriptors];
       core = atUsualPriority(() => spawn(child.file, [], { ...options, stdio }));

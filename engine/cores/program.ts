@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import type { Engine } from "./core.ts";
+import { type Engine, GARBAGE_PERCENT } from "./core.ts";
 
 /** What is built, and how its program is found and asked. */
 export const PROGRAMS = {
@@ -16,6 +16,8 @@ export const PROGRAMS = {
     linked: "-s -w -buildid=",
     check: ["run", "-test", "-c", "stdin:"],
     run: ["run", "-c", "stdin:"],
+    /** All of it: xray's file has no such setting. */
+    environment: [`GOGC=${GARBAGE_PERCENT}`],
   },
   singbox: {
     file: "sing-box",
@@ -26,6 +28,7 @@ export const PROGRAMS = {
     linked: "-s -w -buildid= -X github.com/sagernet/sing-box/constant.Version=1.14.1",
     check: ["check", "-c", "stdin"],
     run: ["run", "-c", "stdin", "--disable-color"],
+    environment: [],
   },
 } as const satisfies Record<Engine, object>;
 

@@ -1,7 +1,15 @@
 /** sing-box 1.14.1: what it supports, its config file, its log messages. It rejects a whole file for one unknown key. */
 import type { ProxyConfig, Security, TlsSecurity, Transport } from "../protocols/share-link/proxy-config.ts";
 import { pluginOptions } from "../protocols/share-link/write-link.ts";
-import { type Core, type CoreBatch, type CoreEntry, IDENTITY_USER, LOCAL_HOST, steadyFingerprint } from "./core.ts";
+import {
+  type Core,
+  type CoreBatch,
+  type CoreEntry,
+  GARBAGE_PERCENT,
+  IDENTITY_USER,
+  LOCAL_HOST,
+  steadyFingerprint,
+} from "./core.ts";
 import { judge } from "./finding.ts";
 
 type Json = Record<string, unknown>;
@@ -76,6 +84,7 @@ function file({ entries, port, identityPassword, isVerbose, extraCaPem = null }:
       rules: entries.map(({ tag }) => ({ auth_user: [tag], action: "route", outbound: tag })),
       final: "block",
     },
+    experimental: { debug: { gc_percent: GARBAGE_PERCENT } },
   };
 }
 
