@@ -62,7 +62,7 @@ it("may be a second old only while checks begin late, and never older than a cha
       expect((await world.send("POST", "/api/v1/servers", { body })).status).toBe(200);
     };
     const { monitors, keys } = world.controlPlane;
-    const reads = [vi.spyOn(monitors, "list"), vi.spyOn(monitors, "findAll")];
+    const reads = [vi.spyOn(monitors, "list"), vi.spyOn(monitors, "findAll"), vi.spyOn(monitors, "lives")];
     /** Asks for the list after something else was written, as checks do. @returns how often it was read */
     const ask = async (): Promise<number> => {
       at.nowMs += 400;
@@ -96,7 +96,7 @@ it("is a second old where reads take much of the thread, though no check is late
   const world = await openWorld("net", {}, {}, { pressure: { nowMs: () => at.nowMs, threadMs, checks: at } });
   try {
     const { monitors, keys } = world.controlPlane;
-    const reads = [vi.spyOn(monitors, "list"), vi.spyOn(monitors, "findAll")];
+    const reads = [vi.spyOn(monitors, "list"), vi.spyOn(monitors, "findAll"), vi.spyOn(monitors, "lives")];
     const counted = (): number => reads.reduce((sum, { mock }) => sum + mock.calls.length, 0);
     const named = async (): Promise<readonly string[]> => {
       at.nowMs += 300;

@@ -1,6 +1,7 @@
 /**
  * Pages of the list of monitors, kept for a second at most and only while nothing that they show has changed: pages and dashboards ask for the same
- * ones all day. A page is made of rows, each kept as text, so a page of which a few monitors were checked meanwhile reads those and words those.
+ * ones all day. A page is made of rows, each kept as text, so a page of which a few monitors were checked meanwhile reads those and words those:
+ * of what a row tells, a check moves a few members, and only those are read and put into words again (Mould).
  *
  * What is kept is current while the database's stamp is the one under which it was read. It is also current when monitors, rights and plans are
  * the same (the generation) and no later check of its monitors is known: rows of checks are in memory before their statuses are in the database.
@@ -10,10 +11,11 @@ import type { MonitorFilter, Monitors, MonitorWithLive } from "../../store/sql/m
 import type { AuthCache } from "../auth-cache.ts";
 import { tagOf } from "../etag.ts";
 import { type ApiResponse, JSON_HEADERS } from "../http.ts";
+import type { Mould } from "./view.ts";
 
 /** Rows tell days until a certificate ends and the span of maintenance, and states of locations may move without a check: so old at most, ms. */
 const KEPT_MS = 1_000;
-/** Bounds memory: about 1 KiB each. */
+/** Bounds memory: about 2 KiB each. */
 const MOST_ROWS = 10_000;
 /** Of all pages that are kept together. */
 const MOST_BYTES = 12 * 1_048_576;
@@ -21,9 +23,10 @@ const MOST_BYTES = 12 * 1_048_576;
 const MOST_ORDERS = 64;
 /** A longer list is read page by page: reading its order takes a millisecond for 3,000 monitors, and each change of a monitor makes that due. */
 const LONGEST_ORDER = 20_000;
+const COMMA = 0x2c;
 
 export interface ListPagesOptions {
-  readonly monitors: Pick<Monitors, "list" | "ids" | "findAll">;
+  readonly monitors: Pick<Monitors, "list" | "ids" | "findAll" | "lives">;
   readonly auth: Pick<AuthCache, "stamp" | "generation">;
   /** The number of the monitor's latest row that is known, whether the database has it or not; undefined: not known. */
   readonly newestSeq: (monitorId: number) => number | undefined;
@@ -43,6 +46,8 @@ export interface WantedPage {
 export interface WordedRow {
   readonly text: string;
   readonly holdsSecrets: boolean;
+  /** Makes the text for a later live state of the same monitor; absent or null: more than that moves. */
+  readonly mould?: Mould | null;
 }
 
 export type WordRows = (rows: readonly MonitorWithLive[]) => Promise<readonly WordedRow[]>;
@@ -133,11 +138,35 @@ export class ListPages {
       const row = this.#rows.get(rowKey(id, wanted));
       if (row !== undefined && this.#isCurrentRow(row, now)) rows.set(id, row);
     }
+    for (const row of await this.#moved(onPage, rows, wanted, now)) rows.set(row.id, row);
     const changed = onPage.filter((id) => !rows.has(id));
-    const found = await this.#options.monitors.findAll(projectId, changed);
+    const found = changed.length === 0 ? [] : await this.#options.monitors.findAll(projectId, changed);
     for (const row of await this.#worded(found, wanted, now, words)) rows.set(row.id, row);
     const inOrder = onPage.flatMap((id) => rows.get(id) ?? []);
     return inOrder.length === onPage.length ? pageOf(inOrder, ids.length, now) : null;
+  }
+
+  /** Those that only a check has changed since they were put into words. @param but rows that are current */
+  async #moved(
+    ids: readonly number[],
+    but: ReadonlyMap<number, KeptRow>,
+    wanted: WantedPage,
+    now: Moment,
+  ): Promise<readonly KeptRow[]> {
+    const before = new Map<number, KeptRow>();
+    for (const id of ids) {
+      const row = but.has(id) ? undefined : this.#rows.get(rowKey(id, wanted));
+      if (row?.generation === now.generation && row.mould) before.set(id, row);
+    }
+    if (before.size === 0) return [];
+    const lives = await this.#options.monitors.lives(wanted.projectId, [...before.keys()]);
+    return lives.flatMap((live) => {
+      const row = before.get(live.monitorId);
+      if (!row?.mould) return [];
+      const moved = { ...row, ...now, seq: live.seq, text: row.mould(live, wanted.nowMs) };
+      this.#rows.set(rowKey(row.id, wanted), moved);
+      return [moved];
+    });
   }
 
   async #worded(
@@ -149,8 +178,8 @@ export class ListPages {
     if (rows.length === 0) return [];
     const worded = await words(rows);
     return rows.map(({ monitor: { id }, live: { seq } }, at) => {
-      const { text = "", holdsSecrets = true } = worded[at] ?? {};
-      const row = { ...now, id, seq, text, holdsSecrets };
+      const { text = "", holdsSecrets = true, mould = null } = worded[at] ?? {};
+      const row = { ...now, id, seq, text, holdsSecrets, mould };
       this.#rows.set(rowKey(id, wanted), row);
       return row;
     });
@@ -206,12 +235,28 @@ function isYoung({ atMs }: Moment, nowMs: number): boolean {
 }
 
 function pageOf(rows: readonly KeptRow[], total: number, now: Moment): KeptPage {
-  const body = Buffer.from(`{"servers":[${rows.map(({ text }) => text).join(",")}],"total":${total}}`);
+  const body = bodyOf(rows, total);
   const holdsSecrets = rows.some((row) => row.holdsSecrets);
   const plain = { status: 200, headers: JSON_HEADERS, body, tag: tagOf(body) };
   // Its oldest row tells how old it is.
   const atMs = Math.min(now.atMs, ...rows.map((row) => row.atMs));
   return { ...now, atMs, rows, answer: holdsSecrets ? { ...plain, holdsSecrets } : plain };
+}
+
+/** Row by row into its place: one text of all rows, made into bytes then, takes more than twice as long. */
+function bodyOf(rows: readonly KeptRow[], total: number): Buffer {
+  const head = '{"servers":[';
+  const tail = `],"total":${total}}`;
+  let bytes = head.length + tail.length + Math.max(0, rows.length - 1);
+  for (const { text } of rows) bytes += Buffer.byteLength(text);
+  const body = Buffer.allocUnsafe(bytes);
+  let length = body.write(head);
+  for (const [at, { text }] of rows.entries()) {
+    if (at > 0) body[length++] = COMMA;
+    length += body.write(text, length);
+  }
+  body.write(tail, length);
+  return body;
 }
 
 function orderKey(projectId: number, filter: MonitorFilter): string {

@@ -4,7 +4,7 @@ import { formatId } from "../../model/ids.ts";
 import { newLocationState } from "../../model/judge.ts";
 import { isPassive, type UptimeKind } from "../../model/kind.ts";
 import { isActive, type Monitor } from "../../model/monitor.ts";
-import type { LiveState, LocationState } from "../../model/status.ts";
+import type { LiveState, LocationState, MonitorStatus } from "../../model/status.ts";
 import { daysUntil, formatIso, formatUtc } from "../../model/time.ts";
 import { displayAddress } from "../../model/web-address.ts";
 import type { ImportedServer } from "../../store/sql/monitors/imports-port.ts";
@@ -30,28 +30,27 @@ export function viewMonitor(
 ): MonitorView {
   const { kind } = monitor;
   const isTunnel = !isUptimeKind(kind);
-  const active = isActive(monitor);
-  const status = active ? live.status : "paused";
+  const moving = movingOf({ monitor, live }, nowMs);
   const view: MonitorView = {
     id: formatId("server", monitor.id),
     name: monitor.name,
     type: isTunnel ? "vpn" : monitor.kind,
     protocol: monitor.kind,
-    status,
-    aggregate_status: status,
-    active,
+    status: moving.status,
+    aggregate_status: moving.aggregate_status,
+    active: isActive(monitor),
     interval: monitor.intervalS,
-    latency_ms: live.latencyMs,
-    region: live.region,
+    latency_ms: moving.latency_ms,
+    region: moving.region,
     locations: monitor.locations,
     disabled_locations: monitor.disabledLocations,
-    regional_status: regionalStatus(monitor, live),
+    regional_status: moving.regional_status,
     notify_on_partial: monitor.notifyOnPartial,
     tags: monitor.tags,
-    last_checked: live.lastCheckedAtMs === null ? null : formatUtc(live.lastCheckedAtMs),
+    last_checked: moving.last_checked,
   };
   if (isTunnel) view.connect_ms = live.connectMs;
-  else addUptimeFields(view, kind, { monitor, live }, nowMs, url);
+  else addUptimeFields(view, kind, monitor, moving.certificate, url);
   const { maintenance } = monitor;
   if (maintenance !== null && maintenance.untilMs > nowMs) {
     view.maintenance = { starts_at: formatIso(maintenance.fromMs), ends_at: formatIso(maintenance.untilMs) };
@@ -67,12 +66,80 @@ export function viewMonitor(
   return view;
 }
 
+/** What checks and time change of the view of an uptime check while the monitor stays the same, but for maintenance. */
+interface Moving {
+  readonly status: MonitorStatus;
+  readonly aggregate_status: MonitorStatus;
+  readonly latency_ms: number | null;
+  readonly region: string | null;
+  readonly regional_status: Record<string, unknown>;
+  readonly last_checked: string | null;
+  readonly certificate: { readonly valid: boolean; readonly days_remaining: number } | null;
+}
+
+const MOVING: readonly (keyof Moving)[] = [
+  ...([
+    "status",
+    "aggregate_status",
+    "latency_ms",
+    "region",
+    "regional_status",
+    "last_checked",
+    "certificate",
+  ] as const),
+];
+
+function movingOf({ monitor, live }: MonitorWithLive, nowMs: number): Moving {
+  const status = isActive(monitor) ? live.status : "paused";
+  const { certificate, lastCheckedAtMs } = live;
+  return {
+    status,
+    aggregate_status: status,
+    latency_ms: live.latencyMs,
+    region: live.region,
+    regional_status: regionalStatus(monitor, live),
+    last_checked: lastCheckedAtMs === null ? null : formatUtc(lastCheckedAtMs),
+    certificate:
+      certificate === null
+        ? null
+        : { valid: certificate.valid, days_remaining: daysUntil(certificate.expiresAtMs, nowMs) },
+  };
+}
+
+/** JSON of a monitor's view under a later live state. */
+export type Mould = (live: LiveState, nowMs: number) => string;
+
+/**
+ * What stays the same of a view is put into words once: most of what a row of a list costs.
+ * @param view of the monitor, made by viewMonitor() @returns null where more of it moves: of tunnels, and during maintenance
+ */
+export function mouldOf(monitor: Monitor, view: MonitorView): Mould | null {
+  if (!isUptimeKind(monitor.kind) || monitor.maintenance !== null) return null;
+  const before: { readonly text: string; readonly name: keyof Moving }[] = [];
+  let text = "{";
+  for (const [member, value] of Object.entries(view)) {
+    const written = `${text === "{" ? "" : ","}${JSON.stringify(member)}:`;
+    const name = MOVING.find((one) => one === member);
+    if (name === undefined && value !== undefined) text += written + JSON.stringify(value);
+    if (name === undefined) continue;
+    before.push({ text: text + written, name });
+    text = "";
+  }
+  const end = `${text}}`;
+  return (live, nowMs) => {
+    const moving = movingOf({ monitor, live }, nowMs);
+    let made = "";
+    for (const part of before) made += part.text + JSON.stringify(moving[part.name]);
+    return made + end;
+  };
+}
+
 /** Every uptime check shows all of them; what its kind has no use for is null (docs/api-contract.md#monitors). */
 function addUptimeFields(
   view: MonitorView,
   kind: UptimeKind,
-  { monitor, live }: MonitorWithLive,
-  nowMs: number,
+  monitor: Monitor,
+  certificate: Moving["certificate"],
   url: string | null | undefined,
 ): void {
   const { settings } = monitor;
@@ -83,10 +150,7 @@ function addUptimeFields(
   view.keyword = settings.keyword ?? null;
   view.invert_keyword = settings.invert_keyword ?? false;
   view.accepted_statuscodes = settings.accepted_statuscodes ?? [];
-  view.certificate =
-    live.certificate === null
-      ? null
-      : { valid: live.certificate.valid, days_remaining: daysUntil(live.certificate.expiresAtMs, nowMs) };
+  view.certificate = certificate;
   view.ssl_expiration = seesCertificate(kind, settings) ? monitor.sslExpirationDays : null;
   view.domain_expiration = hasField(kind, "domain_expiration") ? monitor.domainExpirationDays : null;
   view.ip_version = settings.ip_version ?? null;

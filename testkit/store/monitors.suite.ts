@@ -122,6 +122,9 @@ export function monitorTests(currentGround: () => Ground): void {
       const found = await plane.monitors.findAll(projectId, [gone, second, old, 999_999]);
       expect(found.map(({ monitor }) => monitor.id).sort()).toEqual([old, second].sort());
       expect(found.find(({ monitor }) => monitor.id === second)).toEqual(await plane.monitors.find(projectId, second));
+      const lives = await plane.monitors.lives(projectId, [gone, second, 999_999]);
+      expect(lives).toEqual([(await plane.monitors.find(projectId, second))?.live]);
+      expect(await plane.monitors.lives(projectId + 1, [old])).toEqual([]);
       expect(await plane.monitors.findAll(projectId + 1, [old])).toEqual([]);
       expect(await plane.monitors.findAll(projectId, [])).toEqual([]);
       const checked = await plane.monitors.findChecked(projectId, [gone, second, 999_999]);

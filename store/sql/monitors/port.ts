@@ -123,7 +123,9 @@ export interface Monitors {
   find(projectId: number, id: number): Promise<MonitorWithLive | undefined>;
   /** Those of them that are not deleted and in that project, in no order. */
   findAll(projectId: number, ids: readonly number[]): Promise<readonly MonitorWithLive[]>;
-  /** The same, of what lists of results need. */
+  /** Their live states alone: what of a monitor changes while the generation stays the same. */
+  lives(projectId: number, ids: readonly number[]): Promise<readonly LiveState[]>;
+  /** Of the same, what lists of results need. */
   findChecked(projectId: number, ids: readonly number[]): Promise<readonly CheckedMonitor[]>;
   /**
    * All that list() would find, page after page: the same until the generation changes. Only by name, and for a filter that asks for no status but

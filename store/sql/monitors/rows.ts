@@ -32,6 +32,7 @@ type WholeMonitorRow = MonitorRow & {
   readonly subscription_engine?: Engines | null;
 };
 export type MonitorWithLiveRow = WholeMonitorRow & LiveRow;
+export type LiveOfMonitorRow = LiveRow & Pick<MonitorRow, "id">;
 
 /** What lists of results need of a monitor: an eighth of its row. */
 export const CHECKED_COLUMNS = [
@@ -92,9 +93,9 @@ export function fromMonitor(monitor: Omit<Monitor, "id">) {
   return monitor.sealed === undefined ? row : { ...row, sealed: monitor.sealed };
 }
 
-function toLive(row: MonitorWithLiveRow): LiveState {
+export function toLive(row: LiveOfMonitorRow): LiveState {
   const { certificate_valid: valid, certificate_expires_at_ms: expiresAtMs } = row;
-  const live: Writable<LiveState> = decodeLive(row as MonitorWithLiveRow & Pick<Row<"live">, "monitor_id">);
+  const live: Writable<LiveState> = decodeLive(row as LiveOfMonitorRow & Pick<Row<"live">, "monitor_id">);
   // The row has the monitor's number under the monitor's own name.
   live.monitorId = row.id;
   if (valid !== null && expiresAtMs !== null) live.certificate = { valid: valid === 1, expiresAtMs };
