@@ -74,6 +74,12 @@ export class Fitness {
     this.#lastTickMs = nowMs;
   }
 
+  /** A turn after a rest, in which nothing ran: it cannot have come late. */
+  resume(nowMs: number): void {
+    this.#lastTurnMs = nowMs;
+    this.#lastTickMs = nowMs;
+  }
+
   started(latenessMs: number): void {
     this.#started++;
     this.#latenessMs += latenessMs;

@@ -60,6 +60,8 @@ const STARTING_MS_PER_TURN = 2;
 /** Under load results are sent in messages at least this far apart, ms; the first after a quiet moment goes at the end of its turn. */
 const FLUSH_EVERY_MS = 2;
 const REPORT_EVERY_MS = 1_000;
+/** How often a prober without checks proves that it lives, ms: a quarter of the silence that is borne (../pool/silence.ts). */
+const RESTING_TICK_MS = 500;
 
 /** A spec with its settings parsed once. */
 interface Compiled extends Omit<ReadyConfig, "id"> {
@@ -91,7 +93,8 @@ export class Prober {
   #load = 0;
   readonly #deadlines = new Deadlines<Running>();
   readonly #maxInFlight: number;
-  readonly #ticker: NodeJS.Timeout;
+  #ticker: NodeJS.Timeout;
+  #isResting = false;
   #deadlineTimer: NodeJS.Timeout | null = null;
   #deadlineTimerAtMs = Number.POSITIVE_INFINITY;
   #outcomes: CheckOutcome[] = [];
@@ -149,6 +152,7 @@ export class Prober {
         for (const key of message.specKeys) this.#specs.delete(key);
         return;
       case "run":
+        if (this.#isResting) this.#wake();
         for (const run of unpackRuns(message.runs)) {
           this.#startQueue.add(run, run.alone, this.#specs.get(run.specKey)?.isTunnel === true);
         }
@@ -304,15 +308,35 @@ export class Prober {
   #tick(): void {
     this.#deps.beat();
     const nowMs = this.#deps.now();
-    this.#fitness.tick(nowMs);
+    if (this.#isResting) this.#fitness.resume(nowMs);
+    else this.#fitness.tick(nowMs);
     this.#share.tick(nowMs);
-    if (nowMs - this.#reportedAtMs < REPORT_EVERY_MS) return;
+    if (nowMs - this.#reportedAtMs >= REPORT_EVERY_MS) this.#report(nowMs);
+    const mayRest = this.#inFlight.size === 0 && this.#startQueue.waiting === 0;
+    if (mayRest && !this.#isResting) this.#setPace(true);
+  }
+
+  #report(nowMs: number): void {
     this.#reportedAtMs = nowMs;
     const utilization = this.#deps.utilization();
     const busy = this.#deps.utilization(this.#utilization).utilization;
     this.#utilization = utilization;
     const fitness = this.#fitness.report(nowMs, this.#inFlight.size, busy);
     this.#deps.port.postMessage({ type: "fitness", fitness });
+  }
+
+  /** Without checks only the proof of life is left, and it may come seldom: nothing is measured that a late turn could make wrong. */
+  #setPace(isResting: boolean): void {
+    this.#isResting = isResting;
+    clearInterval(this.#ticker);
+    this.#ticker = setInterval(() => this.#tick(), isResting ? RESTING_TICK_MS : TICK_MS);
+  }
+
+  #wake(): void {
+    this.#setPace(false);
+    const nowMs = this.#deps.now();
+    this.#fitness.resume(nowMs);
+    this.#share.tick(nowMs);
   }
 
   #stop(): void {

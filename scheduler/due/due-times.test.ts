@@ -95,4 +95,27 @@ describe("DueTimes", () => {
     advance(START_MS + 7_200_000 + 90_000);
     expect(missed).toEqual([7_290_000]);
   });
+
+  it("tells who waits for the next due time of one that is sooner, and of no other", () => {
+    const { planned, dueTimes, advance } = scene();
+    let told = 0;
+    dueTimes.onSooner(() => {
+      told += 1;
+      dueTimes.nextMs();
+    });
+    expect(dueTimes.nextMs()).toBe(Number.POSITIVE_INFINITY);
+    dueTimes.settle(planned, START_MS);
+    expect([told, dueTimes.nextMs()]).toEqual([1, START_MS + 250]);
+    dueTimes.hasten(planned, START_MS + 900);
+    expect(told).toBe(1);
+    dueTimes.hasten(planned, START_MS + 100);
+    expect([told, dueTimes.nextMs()]).toEqual([2, START_MS + 100]);
+    // The next turn's time is asked for after an advance.
+    advance(START_MS + 100);
+    expect(told).toBe(2);
+    expect(dueTimes.nextMs()).toBe(START_MS + 250);
+    // After a step of the clock whatever is due is sooner.
+    dueTimes.restart([planned], START_MS - 60_000);
+    expect([told, dueTimes.nextMs()]).toEqual([3, START_MS - 59_750]);
+  });
 });

@@ -18,6 +18,9 @@ export class DueTimes {
   readonly #onSkipped: (planned: PlannedCheck, count: number) => void;
   #wheel: ReturnType<typeof createWheel>;
   #skipped = 0;
+  /** What nextMs() said last, or what is due before that. */
+  #toldMs = Number.NEGATIVE_INFINITY;
+  #onSooner: () => void = () => {};
 
   /**
    * @param byId the planned check by its id in the wheel
@@ -40,11 +43,19 @@ export class DueTimes {
 
   /** When advance may have something to do, never after the first due time; Infinity: nothing is planned. */
   nextMs(): number {
-    return this.#wheel.nextMs();
+    this.#toldMs = this.#wheel.nextMs();
+    return this.#toldMs;
+  }
+
+  /** Called when something is due before what nextMs() said last: who waits until then must ask anew. */
+  onSooner(listener: () => void): void {
+    this.#onSooner = listener;
   }
 
   /** Reports every planned check that is due, each once, and sets its next due time. */
   advance(nowMs: number, onDue: OnDue): void {
+    // The caller asks for the next time afterwards.
+    this.#toldMs = Number.NEGATIVE_INFINITY;
     this.#wheel.advance(nowMs, (id) => {
       const planned = this.#byId(id);
       if (planned !== undefined) this.#take(planned, nowMs, onDue);
@@ -56,6 +67,9 @@ export class DueTimes {
     this.clear(planned);
     planned.nextDueAtMs = atMs;
     this.#wheel.insert(planned.id, atMs);
+    if (atMs >= this.#toldMs) return;
+    this.#toldMs = atMs;
+    this.#onSooner();
   }
 
   clear(planned: PlannedCheck): void {
@@ -93,6 +107,7 @@ export class DueTimes {
   /** The clock was set: all due times are set again by phase, without a burst. */
   restart(all: Iterable<PlannedCheck>, nowMs: number): void {
     this.#wheel = createWheel(nowMs);
+    this.#toldMs = Number.POSITIVE_INFINITY;
     for (const planned of all) {
       planned.nextDueAtMs = Number.POSITIVE_INFINITY;
       // A heartbeat's deadline was computed by the wrong clock.

@@ -37,6 +37,8 @@ const ABSENT = -1;
 const DUE = -2;
 
 const FIRST_CAPACITY = 1_024;
+/** Timers of a slot that nextMs looks at. */
+const MOST_LOOKED_AT = 32;
 
 export interface Wheel {
   /**
@@ -143,9 +145,23 @@ class TypedArrayWheel implements Wheel {
 
   nextMs(): number {
     for (let level = 0; level < LEVELS; level++) {
-      if (this.#occupied[level] !== 0) return this.#originMs + this.#firstTick(level);
+      if (this.#occupied[level] !== 0) return this.#originMs + this.#earliestTick(level);
     }
     return Number.POSITIVE_INFINITY;
+  }
+
+  /** Of a short list the first timer itself, so that an idle caller need not wake up to move it down; of a long one when its slot begins. */
+  #earliestTick(level: number): number {
+    const slotTick = this.#firstTick(level);
+    if (level === 0) return slotTick;
+    const head = level * SLOTS + lowestBit(this.#occupied[level] as number);
+    let tick = Number.POSITIVE_INFINITY;
+    let node = this.#next[head] as number;
+    for (let looked = 0; node !== head; node = this.#next[node] as number) {
+      if (++looked > MOST_LOOKED_AT) return slotTick;
+      tick = Math.min(tick, Math.ceil((this.#dueAtMs[node - HEADS] as number) - this.#originMs));
+    }
+    return tick;
   }
 
   dueAtMs(id: number): number | undefined {

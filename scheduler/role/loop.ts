@@ -48,8 +48,10 @@ import { Watchdog } from "./watchdog.ts";
 
 /** How often the wheel is advanced at most, ms: the resolution of lateness. */
 const TICK_MS = 5;
-/** How often it is advanced while nothing is due, ms: what is made due at once, such as a test, begins that late at most. Fewer wake-ups make an idle process cheaper. */
-const IDLE_TICK_MS = 25;
+/** How long it is not advanced while checks run or wait, ms: what waits for its lease or the disk begins that late at most. */
+const BUSY_TICK_MS = 25;
+/** The same while none does. What is made due sooner wakes the loop up. */
+const IDLE_TICK_MS = 1_000;
 /** How often the control plane is asked for changes, in case a notice was lost; docs/decisions/0006-stores.md. */
 const FOLLOW_MS = 1_000;
 const WATCHDOG_MS = 5_000;
@@ -307,17 +309,27 @@ export class Loop {
   /** Advances the wheel when something is due, and a little more often than that. @returns a function that stops it */
   #startTurns(): () => void {
     const { clocks } = this.#options;
-    const { dueTimes } = this.#pipeline;
-    let timer: NodeJS.Timeout;
-    const turn = (): void => {
-      const startedAtMs = clocks.monotonicNowMs();
-      this.#pipeline.advance();
+    const pipeline = this.#pipeline;
+    let startedAtMs = Number.NEGATIVE_INFINITY;
+    let timer: NodeJS.Timeout | undefined;
+    const wait = (): void => {
+      clearTimeout(timer);
+      const longestMs = pipeline.running + pipeline.waiting > 0 ? BUSY_TICK_MS : IDLE_TICK_MS;
+      const untilDueMs = Math.min(pipeline.dueTimes.nextMs() - this.#clock.nowMs(), longestMs);
       const tookMs = clocks.monotonicNowMs() - startedAtMs;
-      const untilDueMs = Math.min(dueTimes.nextMs() - this.#clock.nowMs(), IDLE_TICK_MS);
       timer = setTimeout(turn, Math.ceil(Math.max(untilDueMs, TICK_MS - tookMs, 1)));
     };
-    timer = setTimeout(turn, TICK_MS);
-    return () => clearTimeout(timer);
+    const turn = (): void => {
+      startedAtMs = clocks.monotonicNowMs();
+      pipeline.advance();
+      wait();
+    };
+    pipeline.dueTimes.onSooner(wait);
+    wait();
+    return () => {
+      pipeline.dueTimes.onSooner(() => {});
+      clearTimeout(timer);
+    };
   }
 
   #checkClock(): void {

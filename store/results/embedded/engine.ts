@@ -205,7 +205,7 @@ function restoreSignals(): void {
   for (const number of HANDLED_SIGNALS) signal(number, SIG_DFL);
 }
 
-/** Caps fit for a part of a small service; merges stay small enough for them. */
+/** Caps fit for a part of a small service; merges stay small enough for them. The engine reads its memory from the kernel once a second, not 20 times. */
 function configXml(maxMemoryBytes: number): string {
   return `<clickhouse>
   <max_server_memory_usage>${maxMemoryBytes}</max_server_memory_usage>
@@ -213,6 +213,7 @@ function configXml(maxMemoryBytes: number): string {
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <index_mark_cache_size>1048576</index_mark_cache_size>
   <mmap_cache_size>64</mmap_cache_size>
+  <memory_worker_period_ms>1000</memory_worker_period_ms>
   <merge_tree>
     <max_bytes_to_merge_at_max_space_in_pool>10737418240</max_bytes_to_merge_at_max_space_in_pool>
   </merge_tree>

@@ -76,7 +76,15 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
   claimDataFolder(dir);
   const ballast = layBallast(dir, config.ballastBytes);
   const tellDisk = () => tell({ type: "disk", isFull: ballast.isFreed, freeBytes: freeBytesOf(dir) });
-  if (ballast.isFreed) tellDisk();
+  let roomTimer: NodeJS.Timeout | undefined;
+  const lookForRoom = (): void => {
+    if (ballast.restore()) tellDisk();
+    if (ballast.isFreed) roomTimer = setTimeout(lookForRoom, ROOM_EVERY_MS);
+  };
+  if (ballast.isFreed) {
+    tellDisk();
+    lookForRoom();
+  }
   let inserts = 0;
   let setEngine: (engine: Engine) => void = () => undefined;
   const opened = new Promise<Engine>((resolve) => {
@@ -93,7 +101,10 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
     try {
       return await (await opened).run(statement, body, signal);
     } catch (error) {
-      if (ballast.onError(error instanceof Error ? error.message : String(error))) tellDisk();
+      if (ballast.onError(error instanceof Error ? error.message : String(error))) {
+        tellDisk();
+        lookForRoom();
+      }
       throw error;
     } finally {
       if (isInsert) inserts -= 1;
@@ -109,12 +120,9 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
   tell({ type: "listening", port: (server.address() as AddressInfo).port });
   const engine = await loadEngine(config);
   setEngine(engine);
-  const roomTimer = setInterval(() => {
-    if (ballast.restore()) tellDisk();
-  }, ROOM_EVERY_MS);
   const stopPulse = keepPulse(engine);
   onStop(() => {
-    clearInterval(roomTimer);
+    clearTimeout(roomTimer);
     stopPulse();
     server.close();
     void stop(engine, () => inserts);
