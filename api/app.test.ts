@@ -23,7 +23,7 @@ import { Overviews } from "./overview/overviews.ts";
 import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
 import { ProjectPages } from "./project-pages.ts";
-import { ReadGate } from "./read-gate.ts";
+import { ReadGate, type Source } from "./read-gate.ts";
 import { createRequestMetrics } from "./request-metrics.ts";
 import type { Route } from "./route.ts";
 import { fullPath } from "./router.ts";
@@ -293,9 +293,9 @@ describe("the application", () => {
   }, 60_000);
 
   it("makes an answer once for all who ask for it meanwhile, and for each by himself after it failed", async () => {
-    const doors: boolean[] = [];
-    const enter = (_route: unknown, _request: unknown, isInMemory: boolean) => {
-      doors.push(isInMemory);
+    const doors: Source[] = [];
+    const enter = (_route: unknown, _request: unknown, source: Source) => {
+      doors.push(source);
       return () => {};
     };
     const made: { readonly resolve: (answer: ApiResponse) => void; readonly reject: (error: Error) => void }[] = [];
@@ -311,19 +311,19 @@ describe("the application", () => {
     await vi.waitFor(() => expect(made).toHaveLength(3));
     for (const { resolve } of made) resolve(ok({}));
     expect((await failing).toSorted()).toEqual([200, 200, 503]);
-    expect(doors).toEqual([false, false, false]);
+    expect(doors).toEqual(["shared", "shared", "shared"]);
     world.clock.nowMs += 1_000;
     const shared = ask();
     await vi.waitFor(() => expect(made).toHaveLength(4));
     made[3]?.resolve(ok({}));
     expect(await shared).toEqual([200, 200, 200]);
-    expect(doors).toEqual([false, false, false, false, true, true]);
+    expect(doors).toEqual(["shared", "shared", "shared", "shared", "memory", "memory"]);
   });
 
   it("makes what is made of memory alone before it asks for a turn among dear reads", async () => {
-    const doors: boolean[] = [];
-    const enter = (_route: unknown, _request: unknown, isInMemory: boolean) => {
-      doors.push(isInMemory);
+    const doors: Source[] = [];
+    const enter = (_route: unknown, _request: unknown, source: Source) => {
+      doors.push(source);
       return () => {};
     };
     const reads = { isPressed: true, enter } as unknown as ReadGate;
@@ -339,9 +339,9 @@ describe("the application", () => {
       return isStream(answer) ? null : JSON.parse(String(answer.body));
     };
     expect(await bodyOf(() => ok({ from: "memory" }))).toEqual({ from: "memory" });
-    expect(doors).toEqual([true]);
+    expect(doors).toEqual(["memory"]);
     expect(await bodyOf(() => undefined)).toEqual({ from: "store" });
-    expect(doors).toEqual([true, true, false]);
+    expect(doors).toEqual(["memory", "memory", "made"]);
   });
 
   it("words its own failures without telling what they were", async () => {

@@ -9,6 +9,7 @@ import { ApiError, errorResponse, RETRY_SOON, refusal, resultsAway } from "./err
 import { type ApiAnswer, type ApiRequest, type ApiResponse, type Handle, isStream } from "./http.ts";
 import { onceFor } from "./idempotency.ts";
 import { createListed } from "./listed.ts";
+import type { Source } from "./read-gate.ts";
 import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts";
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
@@ -119,28 +120,27 @@ function whenChanged(
 /** A read waits or is refused before it makes a check late. */
 function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
   const current = route.kept?.(api, call);
-  if (current !== undefined) return behindGate(api, route, call, true, () => current);
+  if (current !== undefined) return behindGate(api, route, call, "memory", () => current);
   if (mayBeOlder(api, route)) return shared(api, route, call);
   if (route.fromMemory === undefined) return made(api, route, call);
   return andThen(
-    behindGate(api, route, call, true, () => route.fromMemory?.(api, call)),
+    behindGate(api, route, call, "memory", () => route.fromMemory?.(api, call)),
     (answered) => answered ?? made(api, route, call),
   );
 }
 
 function made(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
-  return behindGate(api, route, call, false, () => route.handle(api, call));
+  return behindGate(api, route, call, "made", () => route.handle(api, call));
 }
 
-/** @param isInMemory what it takes is there already */
 function behindGate<T>(
   api: Api,
   route: ProjectRoute,
   call: ProjectCall,
-  isInMemory: boolean,
+  source: Source,
   work: () => MaybePromise<T>,
 ): MaybePromise<T> {
-  return andThen(api.reads.enter(route, call.request, isInMemory, call.workspace.id), (leave) => {
+  return andThen(api.reads.enter(route, call.request, source, call.workspace.id), (leave) => {
     try {
       const answered = work();
       if (answered instanceof Promise) return answered.finally(leave);
@@ -165,12 +165,12 @@ function mayBeOlder({ reads }: Api, { mayBeKept }: ProjectRoute): boolean {
 function shared(api: Api, route: ProjectRoute, call: ProjectCall, waits = true): MaybePromise<ApiAnswer> {
   const key = api.keptAnswers.keyOf(route.path, call);
   const kept = api.keptAnswers.find(key, api.clock.now());
-  if (kept !== undefined) return behindGate(api, route, call, true, () => kept);
+  if (kept !== undefined) return behindGate(api, route, call, "memory", () => kept);
   const making = waits ? api.keptAnswers.making(key) : undefined;
   if (making !== undefined) return making.then(() => shared(api, route, call, false));
   return api.keptAnswers.make(
     key,
-    behindGate(api, route, call, false, () => keepAnswer(api, route, call, key)),
+    behindGate(api, route, call, "shared", () => keepAnswer(api, route, call, key)),
   );
 }
 

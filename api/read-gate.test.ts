@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { openWorld } from "../testkit/api/world.suite.ts";
 import { routes } from "./endpoints/index.ts";
 import { ApiError } from "./errors.ts";
-import { isRefusable, ReadGate } from "./read-gate.ts";
+import { isRefusable, ReadGate, type Source } from "./read-gate.ts";
 import type { Route } from "./route.ts";
 
 const LIST = { method: "GET", path: "/servers", scope: "project" } as Route;
@@ -20,10 +20,10 @@ function busy() {
   const clock = { nowMs: () => at.nowMs, threadMs: () => at.usedMs };
   const gate = new ReadGate({ ...clock, checks: at, pause: async (ms) => pass(ms) });
   /** @returns the ms it waited, or the seconds after which it may come again */
-  const read = async (route: Route, query: string, costMs: number, isKept = false) => {
+  const read = async (route: Route, query: string, costMs: number, source: Source = "made") => {
     const fromMs = at.nowMs;
     try {
-      const leave = await gate.enter(route, { query }, isKept);
+      const leave = await gate.enter(route, { query }, source);
       at.usedMs += costMs;
       leave();
       return { waitedMs: at.nowMs - fromMs };
@@ -97,7 +97,7 @@ it("refuses no answer that is in memory while dear reads have used up what they 
   const loop = async (): Promise<void> => {
     for (let n = 0; n < 3; n++) dear.push((await read(LIST, "limit=1000", 100)).refusedS ?? 0);
     for (let n = 0; n < 400; n++) {
-      const one = await read(LIST, "limit=50", 0.1, true);
+      const one = await read(LIST, "limit=50", 0.1, "memory");
       waitedMs = Math.max(waitedMs, one.waitedMs ?? 0);
       if (one.refusedS !== undefined) refused += 1;
     }
@@ -112,13 +112,31 @@ it("refuses no answer that is in memory while dear reads have used up what they 
   expect(at.usedMs - usedMs).toBeLessThan(1_000);
 });
 
+it("lets what is made for all be made three times as often as what is made for each, and keeps lists being kept meanwhile", async () => {
+  const { at, gate, read, second } = busy();
+  const loop = async (): Promise<void> => {
+    for (let n = 0; n < 12; n++) await read(LIST, "limit=50", 1, "shared");
+    for (let n = 0; n < 30; n++) await read(LIST, "limit=50", 0.01, "memory");
+  };
+  for (let lasting = 0; lasting < 10; lasting++) await second(0.3, loop);
+  expect([gate.refused, gate.areMany]).toEqual([0, true]);
+  const [usedMs, fromMs] = [at.usedMs, at.nowMs];
+  const longer = async (): Promise<void> =>
+    void (await Promise.all(Array.from({ length: 8 }, () => read(LIST, "", 10, "shared"))));
+  for (let lasting = 0; lasting < 10; lasting++) await second(0.3, longer);
+  const rate = ((at.usedMs - usedMs) * 1_000) / (at.nowMs - fromMs);
+  expect(rate).toBeGreaterThan(100);
+  expect(rate).toBeLessThan(250);
+  expect([gate.isPressed, gate.share]).toEqual([true, 1]);
+});
+
 it("tells whether reads are many, and for ten seconds more, also where no checks are scheduled", async () => {
   const at = { nowMs: 0, usedMs: 0 };
   const gate = new ReadGate({ nowMs: () => at.nowMs, threadMs: () => at.usedMs, checks: { begun: 0, late: 0 } });
   const seconds = async (count: number, usedMs: number): Promise<void> => {
     for (let n = 0; n < count * 10; n++) {
       at.nowMs += 100;
-      const leave = await gate.enter(LIST, { query: "" }, n % 2 === 0);
+      const leave = await gate.enter(LIST, { query: "" }, n % 2 === 0 ? "memory" : "made");
       at.usedMs += usedMs / 10;
       leave();
     }
@@ -210,7 +228,7 @@ it("lets a workspace in that asks now and then, beside one that asks without end
   const answered = new Map<number, number>();
   const ask = async (workspace: number): Promise<void> => {
     try {
-      const leave = await gate.enter(LIST, { query: "" }, false, workspace);
+      const leave = await gate.enter(LIST, { query: "" }, "made", workspace);
       at.usedMs += 4;
       leave();
       answered.set(workspace, (answered.get(workspace) ?? 0) + 1);

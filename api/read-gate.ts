@@ -2,7 +2,8 @@
  * Refuses reads before they make a check late. A caller that reads in a loop takes all that is left of the processors, and checks need it: so reads have a
  * budget (model/read-budget.ts). A read that finds it used up waits a moment; when several wait already, it is told when to come again. What changes
  * something, signs in, or asks for health is never refused. An answer that is in memory already costs much less than one that has to be made: those have a
- * budget of their own, so that dear reads do not use up what cheap ones need.
+ * budget of their own, so that dear reads do not use up what cheap ones need. So have answers that are made once for all who ask within a second: a reader
+ * more costs nothing there, and each would wait for all others where what is left is a little less than all pages take.
  */
 import { setTimeout } from "node:timers/promises";
 import { BoundedMap } from "../model/bounded-map.ts";
@@ -32,6 +33,9 @@ export interface Pressure {
 
 /** The rates are looked at without reads too, ms. */
 const LOOK_EVERY_MS = 250;
+/** What an answer takes: it is made for the one who asks; it is made for all who ask within a second; what it is made of is in memory. */
+export type Source = "made" | "shared" | "memory";
+
 /** Routes by how many rows are asked for: bounds memory. */
 const MOST_KINDS = 500;
 /** What a read of a kind costs that was not seen yet, ms. */
@@ -47,12 +51,18 @@ const SHORTEST_WAIT_MS = 5;
 const MOST_WAITING = 4;
 /** The same of answers that are in memory: one holds its connection and a timer while it waits. */
 const MOST_KEPT_WAITING = 256;
+/** The same of answers that several will get. Those who ask for one that is being made do not count. */
+const MOST_SHARED_WAITING = 32;
 /** What is left to answers in memory however late checks are, ms of the thread a second: some thousand answers. Its niceness lets checks go before it. */
 const LEAST_KEPT_RATE = 300;
+/** The same of answers that are made once for all: all pages of 5,000 monitors that are checked every second take 60 to 120. */
+const LEAST_SHARED_RATE = 150;
 /** How long health tells of a refusal, and what is read may be older, ms. */
 const TOLD_FOR_MS = 60_000;
 /** Of the thread, ms a second: reads that use more come in a loop, or from very many. */
 const MANY_RATE = 250;
+/** Reads a second that are as many, however little each takes. */
+const MANY_READS = 200;
 /** So long after it is still said that they are many, ms: answers that are kept then are why they use less. */
 const MANY_FOR_MS = 10_000;
 
@@ -74,23 +84,32 @@ interface Entering {
 
 export class ReadGate {
   readonly #pressure: Pressure | null;
-  /** Answers that have to be made. */
-  readonly #made: Door;
-  readonly #kept: Door;
+  readonly #doors: Readonly<Record<Source, Door>>;
   readonly #costs = new BoundedMap<string, number>(MOST_KINDS);
   readonly #pause: (ms: number) => Promise<unknown>;
   #refused = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #pressedAtMs = Number.NEGATIVE_INFINITY;
   #manyAtMs = Number.NEGATIVE_INFINITY;
+  /** Reads since a moment. */
+  #entered = 0;
+  #countedFromMs = 0;
 
   /** @param pressure null: no check of this process could be late, and nothing is refused */
   constructor(pressure: Pressure | null) {
     this.#pressure = pressure;
     this.#pause = pressure?.pause ?? setTimeout;
     const reading = this.#reading();
-    this.#made = { budget: new ReadBudget(reading), turns: new ReadingTurns(MOST_WAITING) };
-    this.#kept = { budget: new ReadBudget(reading, LEAST_KEPT_RATE), turns: new ReadingTurns(MOST_KEPT_WAITING) };
+    const door = (places: number, leastRate?: number): Door => ({
+      budget: new ReadBudget(reading, leastRate),
+      turns: new ReadingTurns(places),
+    });
+    this.#doors = {
+      made: door(MOST_WAITING),
+      shared: door(MOST_SHARED_WAITING, LEAST_SHARED_RATE),
+      memory: door(MOST_KEPT_WAITING, LEAST_KEPT_RATE),
+    };
+    this.#countedFromMs = reading.nowMs;
   }
 
   /** Reads that were refused. */
@@ -98,9 +117,9 @@ export class ReadGate {
     return this.#refused;
   }
 
-  /** Of this thread, what reads may use now, 0 to 1. */
+  /** Of this thread, what reads may use now whose answers are made for each, 0 to 1. */
   get share(): number {
-    return this.#made.budget.share;
+    return this.#doors.made.budget.share;
   }
 
   /** Whether a read was refused in the last minute. */
@@ -112,16 +131,32 @@ export class ReadGate {
   get isPressed(): boolean {
     if (this.#pressure === null) return false;
     const nowMs = this.#pressure.nowMs();
-    if (this.#made.budget.share < 1) this.#pressedAtMs = nowMs;
+    const { made, shared } = this.#doors;
+    if (made.budget.share < 1 || shared.budget.share < 1) this.#pressedAtMs = nowMs;
     return nowMs - this.#pressedAtMs < TOLD_FOR_MS;
   }
 
-  /** Whether reads use much of this thread, or have in the last ten seconds: what is asked for often is worth keeping. */
+  /** Whether reads are many or use much of this thread, or have in the last ten seconds: what is asked for often is worth keeping. */
   get areMany(): boolean {
     if (this.#pressure === null) return false;
     const nowMs = this.#pressure.nowMs();
-    if (this.#made.budget.usedRate + this.#kept.budget.usedRate >= MANY_RATE) this.#manyAtMs = nowMs;
+    const usedRate = this.#budgets().reduce((sum, budget) => sum + budget.usedRate, 0);
+    if (usedRate >= MANY_RATE || this.#comeOften(nowMs)) this.#manyAtMs = nowMs;
     return nowMs - this.#manyAtMs < MANY_FOR_MS;
+  }
+
+  #budgets(): readonly ReadBudget[] {
+    return Object.values(this.#doors).map(({ budget }) => budget);
+  }
+
+  /** Whether as many came since the last time that this was asked; false too when it was asked just now. */
+  #comeOften(nowMs: number): boolean {
+    const ms = nowMs - this.#countedFromMs;
+    if (ms >= 0 && ms < LOOK_EVERY_MS) return false;
+    const areOften = ms > 0 && (this.#entered * 1_000) / ms >= MANY_READS;
+    this.#entered = 0;
+    this.#countedFromMs = nowMs;
+    return areOften;
   }
 
   /** @returns what stops it */
@@ -129,7 +164,7 @@ export class ReadGate {
     if (this.#pressure === null) return () => {};
     const look = (): void => {
       const reading = this.#reading();
-      for (const { budget } of [this.#made, this.#kept]) budget.look(reading);
+      for (const budget of this.#budgets()) budget.look(reading);
       void this.isPressed;
       void this.areMany;
     };
@@ -139,15 +174,20 @@ export class ReadGate {
 
   /**
    * A read that finds the budget used up waits a little, so that a caller who asks one thing after the other is slower and is refused nothing.
-   * @param isKept the answer is there already
    * @param workspace of two that wait, the one whose latest turn is longer ago comes first
    * @returns what to call when it was answered. @throws 503 with when to come again
    */
-  enter(route: Asked, request: Pick<ApiRequest, "query">, isKept = false, workspace = 0): MaybePromise<() => void> {
+  enter(
+    route: Asked,
+    request: Pick<ApiRequest, "query">,
+    source: Source = "made",
+    workspace = 0,
+  ): MaybePromise<() => void> {
     const pressure = this.#pressure;
     if (pressure === null || !isRefusable(route)) return () => {};
-    const kind = `${isKept ? "kept " : ""}${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
-    const door = isKept ? this.#kept : this.#made;
+    this.#entered += 1;
+    const kind = `${source} ${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
+    const door = this.#doors[source];
     const entering = { door, kind, costMs: this.#costs.use(kind) ?? FIRST_COST_MS, workspace };
     const waitMs = this.#letIn(entering);
     if (waitMs === null) return this.#begun(entering);

@@ -123,8 +123,11 @@ export interface ProjectRoute extends RouteBase {
   readonly editorsOnly?: string;
   /** An answer that is in memory and current: it is looked for before the read has to wait for others. */
   kept?(api: Api, call: ProjectCall): ApiResponse | undefined;
-  /** The answer where all that it is made of is in memory: that costs little, and waits for no read that costs much. Else undefined, and handle() makes it. */
-  fromMemory?(api: Api, call: ProjectCall): ApiResponse | undefined;
+  /**
+   * The answer where its rows are in memory, whatever little SQL is asked besides: that costs little, and waits for no read that costs much. Else undefined,
+   * and handle() makes it.
+   */
+  fromMemory?(api: Api, call: ProjectCall): MaybePromise<ApiResponse | undefined>;
   handle(api: Api, call: ProjectCall): MaybePromise<ApiAnswer>;
 }
 /** What a request was and what it was answered. */

@@ -104,27 +104,31 @@ function failures(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return ofProject(api, call, "failures");
 }
 
-function ofKnownMonitor(api: Api, call: ProjectCall): ApiResponse | undefined {
+function ofMonitorInMemory(api: Api, call: ProjectCall): MaybePromise<ApiResponse | undefined> {
   const id = pathId(call, "server", "invalidServerId");
   const known = api.knownMonitors.find(call.project.id, id, call.nowMs);
-  return known === undefined || known.downtime === null ? undefined : pageInMemory(api, call, known);
+  if (known !== undefined && known.downtime !== null) return pageInMemory(api, call, known);
+  return readKnown(api, call, id).then((read) => pageInMemory(api, call, read));
 }
 
 async function ofMonitor(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const id = pathId(call, "server", "invalidServerId");
   const { nowMs } = call;
+  const { monitor, name, downtime } = await readKnown(api, call, pathId(call, "server", "invalidServerId"));
+  const query = { ...readQuery(monitorQuery, call.request.query), monitor, nowMs };
+  const { head, tail, nameJson } = frameOf(query, name, downtime);
+  const read = await reading(api, () => api.results.ofMonitor({ ...query, details: query.explain }));
+  return answered(api, head + read.rows.map((row) => resultJson(row, nameJson)).join(",") + tail(read));
+}
+
+/** From SQL. @throws 404 */
+async function readKnown(api: Api, { project, nowMs }: ProjectCall, id: number): Promise<Known> {
   const generation = api.authCache.generation();
-  const [found] = await api.controlPlane.monitors.findChecked(call.project.id, [id]);
+  const [found] = await api.controlPlane.monitors.findChecked(project.id, [id]);
   if (found === undefined) throw refusal("serverNotFound");
-  const query = { ...readQuery(monitorQuery, call.request.query), monitor: knownMonitor(found), nowMs };
   // Of the longest period: it serves the others, too.
   const downtime = await api.controlPlane.incidents.downtime(found, nowMs - LONGEST_MS);
   api.knownMonitors.keep(found, downtime, generation, nowMs);
-  const inMemory = pageInMemory(api, call, { monitor: query.monitor, name: found.name, downtime });
-  if (inMemory !== undefined) return inMemory;
-  const { head, tail, nameJson } = frameOf(query, found.name, downtime);
-  const read = await reading(api, () => api.results.ofMonitor({ ...query, details: query.explain }));
-  return answered(api, head + read.rows.map((row) => resultJson(row, nameJson)).join(",") + tail(read));
+  return { monitor: knownMonitor(found), name: found.name, downtime };
 }
 
 /** undefined: not all of it is in memory. */
@@ -166,11 +170,10 @@ const recentQuery = {
   limit: limitParameter(RECENT_LIMIT, "How many of each.", NEWEST_KEPT),
 } as const;
 
-function recentInMemory(api: Api, call: ProjectCall): ApiResponse | undefined {
+async function recentInMemory(api: Api, call: ProjectCall): Promise<ApiResponse | undefined> {
   const { ids: wanted, limit } = readQuery(recentQuery, call.request.query);
   const ids = wanted ?? [];
-  const { monitors, unknown } = knownOf(api, call, ids);
-  const beats = unknown.length > 0 ? undefined : api.results.beatsInMemory(monitors, limit, call.nowMs);
+  const beats = api.results.beatsInMemory(await monitorsOf(api, call, ids), limit, call.nowMs);
   return beats === undefined ? undefined : answered(api, beatsText(ids, beats, call.nowMs));
 }
 
@@ -182,8 +185,10 @@ async function recent(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return answered(api, beatsText(ids, beats, call.nowMs));
 }
 
-/** Those of them whose state SQL need not be asked for, and the ids of the others. */
-function knownOf(api: Api, { project, nowMs }: ProjectCall, ids: readonly number[]) {
+/** Those of them that there are. SQL is asked for those of which it is not known what it would tell. */
+async function monitorsOf(api: Api, call: ProjectCall, ids: readonly number[]): Promise<readonly KnownMonitor[]> {
+  const { project, nowMs } = call;
+  const generation = api.authCache.generation();
   const monitors: KnownMonitor[] = [];
   const unknown: number[] = [];
   for (const id of ids) {
@@ -191,14 +196,6 @@ function knownOf(api: Api, { project, nowMs }: ProjectCall, ids: readonly number
     if (known === undefined) unknown.push(id);
     else monitors.push(known.monitor);
   }
-  return { monitors, unknown };
-}
-
-/** Those of them that there are. */
-async function monitorsOf(api: Api, call: ProjectCall, ids: readonly number[]): Promise<readonly KnownMonitor[]> {
-  const { project, nowMs } = call;
-  const generation = api.authCache.generation();
-  const { monitors, unknown } = knownOf(api, call, ids);
   if (unknown.length === 0) return monitors;
   for (const found of await api.controlPlane.monitors.findChecked(project.id, unknown)) {
     api.knownMonitors.keep(found, null, generation, nowMs);
@@ -313,7 +310,7 @@ export const results: readonly Route[] = [
     responses: { 200: schemas.monitorResults },
     refusals: [RESULTS_AWAY],
     headers,
-    fromMemory: ofKnownMonitor,
+    fromMemory: ofMonitorInMemory,
     handle: ofMonitor,
   }),
 ];
