@@ -178,3 +178,16 @@ export function groupKeyOf(groupBy: Grouping, { subject, monitor, subscriptionId
   if (groupBy.startsWith("tag:") && monitor?.tags.includes(groupBy.slice(4)) === true) return groupBy;
   return `alone:${subject}`;
 }
+
+/**
+ * Told to who took a channel away: of rules that tell none of those that are left.
+ * @param left the project's channels
+ */
+export function silentRuleWarnings(
+  rules: readonly AlertRule[],
+  left: readonly { readonly id: number }[],
+): readonly string[] {
+  const ids = new Set(left.map(({ id }) => id));
+  const silent = rules.filter(({ active, channels }) => active && channels?.some((id) => ids.has(id)) === false);
+  return silent.map(({ name }) => `the rule "${name}" has no channel left: nobody hears of what it matches`);
+}

@@ -1,7 +1,7 @@
 /** Channels: where a project's messages go (docs/api-contract.md#channels). Secrets go in and never come out. */
 import { z } from "zod";
 import { MESSAGE_REASONS, type MessageReason } from "../../model/alert-message.ts";
-import type { AlertRule } from "../../model/alerting-rule.ts";
+import { type AlertRule, silentRuleWarnings } from "../../model/alerting-rule.ts";
 import { awaitsConfirmation, channelStateOf } from "../../model/channel.ts";
 import { formatId, parseId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
@@ -153,7 +153,9 @@ function changesOf(api: Api, body: JsonObject, before: OpenableChannel): Channel
 async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const id = idOf(call);
   if (!(await api.controlPlane.channels.remove(call.project.id, id))) throw refusal("channelNotFound");
-  return ok({ success: true, id: formatId("channel", id) });
+  const [left, rules] = await Promise.all([api.controlPlane.channels.list(call.project.id), rulesOf(api, call)]);
+  const warnings = silentRuleWarnings(rules, left);
+  return ok({ success: true, id: formatId("channel", id), ...(warnings.length > 0 && { warnings }) });
 }
 
 async function testSaved(api: Api, call: ProjectCall): Promise<ApiResponse> {

@@ -30,7 +30,13 @@ const record = {
 export const channel = z.strictObject(record).meta({ id: "Channel" });
 export const channelList = z.strictObject({ channels: z.array(channel), total, warnings }).meta({ id: "ChannelList" });
 export const channelRemoved = z
-  .strictObject({ success: z.literal(true), id: id("ch_"), warnings })
+  .strictObject({
+    success: z.literal(true),
+    id: id("ch_"),
+    warnings: warnings.describe("Only where a rule has no channel left: which one tells nobody now").meta({
+      examples: [['the rule "Nights" has no channel left: nobody hears of what it matches']],
+    }),
+  })
   .meta({ id: "ChannelRemoved" });
 
 export const channelKinds = z

@@ -1,5 +1,6 @@
 /** `sonde admin channel`: where a project's messages go (docs/use/channels.md). */
 import { engineOptionsOf } from "../../config.ts";
+import { silentRuleWarnings } from "../../model/alerting-rule.ts";
 import { channelStateOf } from "../../model/channel.ts";
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
@@ -133,7 +134,10 @@ const remove: Act = {
     const shown = formatId("channel", id);
     const { projectId } = known(found, `channel ${shown}`);
     known(await controlPlane.channels.remove(projectId, id), `channel ${shown}`);
-    return { facts: { id: shown, deleted: true }, text: `channel ${shown} is deleted` };
+    const { items } = await controlPlane.alerts.rules(projectId);
+    const warnings = silentRuleWarnings(items, await controlPlane.channels.list(projectId));
+    const facts = { id: shown, deleted: true, ...(warnings.length > 0 && { warnings }) };
+    return { facts, text: [`channel ${shown} is deleted`, ...warnings].join("\n") };
   },
 };
 

@@ -43,7 +43,7 @@ export async function messageOf(
     title: titleOf(begun, tally, nowMs),
     summary: summaryOf(begun, tally),
     facts: factsOf(begun, tally, nowMs),
-    items: shown.map((member) => itemOf(member, base, nowMs)),
+    items: shown.map((member) => itemOf(member, begun, base, nowMs)),
     more: Math.max(0, tally.size - shown.length),
     link: linkOf(tally, base),
     acknowledge: firing.hasUnacknowledged ? acknowledge : null,
@@ -60,8 +60,11 @@ function tidy(text: string, most: number): string {
   return line.length <= most ? line : `${line.slice(0, most - 1).replace(/\p{Surrogate}$/u, "")}…`;
 }
 
-function nameOf({ name }: ToldMember): string {
-  return tidy(name, LONGEST_NAME);
+/** One that has nothing to read in it is told by its id. */
+function nameOf({ name, monitorId, subject }: ToldMember): string {
+  const shown = tidy(name, LONGEST_NAME);
+  if (shown !== "") return shown;
+  return monitorId === null ? subject : formatId("server", monitorId);
 }
 
 function reasonOf({ reason }: BegunNotification, { first, firing }: Tally, isOver: boolean): MessageReason {
@@ -113,6 +116,7 @@ function titleOf(begun: BegunNotification, tally: Tally, nowMs: number): string 
 function titleOfOne(member: ToldMember, reason: BegunNotification["reason"], nowMs: number): string {
   const name = nameOf(member);
   const why = tidy(member.why, LONGEST_WHY);
+  if (reason === "notice" && member.event === "channel") return `The channel ${name} does not take messages: ${why}`;
   if (reason === "notice") return `${name}: ${lowered(why)}`;
   if (!member.firing) return `${name} works again after ${duration(spanOf(member, nowMs))}`;
   const places = placesOf(member);
@@ -127,8 +131,9 @@ const STATES: Readonly<Partial<Record<ToldMember["event"], string>>> = {
   configs: "has too few working configurations",
 };
 
+/** As it goes on after a colon; `HTTP` and `TLS` stay. */
 function lowered(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
+  return /^\p{Lu}\p{Ll}/u.test(text) ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }
 
 function stateWord({ areDown }: Part): string {
@@ -250,12 +255,25 @@ function duration(ms: number): string {
   return parts.join(" ");
 }
 
-function itemOf(member: ToldMember, base: string | null, nowMs: number): MessageItem {
-  const state = member.firing ? member.event.replaceAll("_", " ") : "works again";
+/** Of what is told once: it has no end, so it never works again. */
+const NOTICE_STATES: Readonly<Partial<Record<ToldMember["event"], string>>> = {
+  partial: "down from some places",
+  certificate: "certificate",
+  domain: "domain",
+  sync: "not synced",
+  channel: "failing",
+};
+
+function stateOf({ event, firing }: ToldMember, { reason }: BegunNotification): string {
+  if (reason === "notice") return NOTICE_STATES[event] ?? "";
+  return firing ? event.replaceAll("_", " ") : "works again";
+}
+
+function itemOf(member: ToldMember, begun: BegunNotification, base: string | null, nowMs: number): MessageItem {
   return {
     id: member.subject,
     name: nameOf(member),
-    state,
+    state: stateOf(member, begun),
     why: tidy(member.why, LONGEST_WHY),
     since: formatIso(Math.min(member.sinceMs, nowMs)),
     url: pageOf(member, base),
@@ -267,8 +285,9 @@ function linkOf({ first, size }: Tally, base: string | null): string {
   return size === 1 && first !== null ? pageOf(first, base) : `${base}/#/incidents`;
 }
 
-function pageOf({ incidentId, monitorId }: ToldMember, base: string | null): string {
+function pageOf({ event, incidentId, monitorId }: ToldMember, base: string | null): string {
   if (base === null) return "";
+  if (event === "channel") return `${base}/#/alerts`;
   if (incidentId !== null) return `${base}/#/incidents/${formatId("incident", incidentId)}`;
   return monitorId === null ? `${base}/#/incidents` : `${base}/#/monitors/${formatId("server", monitorId)}`;
 }

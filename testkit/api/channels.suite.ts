@@ -120,8 +120,18 @@ export function channelsSuite(server: "net" | "node"): void {
       ];
       await controlPlane.alerts.writeRules(projectId, 0, rules, clock.nowMs);
       expect((await world.send("GET", `/api/v1/channels/${id}`)).body.used_by_rules).toBe(2);
-      await controlPlane.alerts.writeRules(projectId, 1, [], clock.nowMs);
-      expect((await world.send("DELETE", `/api/v1/channels/${id}`)).status).toBe(200);
+      await controlPlane.alerts.writeRules(
+        projectId,
+        1,
+        [{ ...rule, ...rest, channels: [own], escalation: [] }],
+        clock.nowMs,
+      );
+      const removed = await world.send("DELETE", `/api/v1/channels/${id}`);
+      expect(removed.body).toEqual({
+        ...{ success: true, id },
+        warnings: ['the rule "all" has no channel left: nobody hears of what it matches'],
+      });
+      await controlPlane.alerts.writeRules(projectId, 2, [], clock.nowMs);
     });
 
     it("takes no secret to another place than the one it was given for", async () => {

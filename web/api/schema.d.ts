@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 9d416b34d19e32fd. Do not edit.
+// Made by `npm run web:types` of the API's document 7c9abd74ff5d3676. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -4482,9 +4482,9 @@ export interface components {
             /** @example ch_12 */
             id: string;
             /**
-             * @description Only in answers to POST and PUT, and only where something that was sent is ignored: what it was
+             * @description Only where a rule has no channel left: which one tells nobody now
              * @example [
-             *       "unknown field \"intervall\" was ignored; did you mean \"interval\"?"
+             *       "the rule \"Nights\" has no channel left: nobody hears of what it matches"
              *     ]
              */
             warnings?: string[];

@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import type { BegunNotification, ToldMember } from "../../store/sql/alerts/port.ts";
+import { messageOf } from "./message.ts";
+
+const MEMBER: ToldMember = {
+  ...{
+    subject: "srv_3:certificate",
+    event: "certificate",
+    severity: "warning",
+    firing: false,
+    isTold: false,
+    isNew: true,
+  },
+  ...{ acknowledged: false, name: "Shop", monitorId: 3, incidentId: null, isTunnel: false, host: "shop", tags: [] },
+  ...{ why: "The certificate ends in 6 days", stage: null, locations: [], sinceMs: 0, endedAtMs: null },
+};
+const BEGUN: BegunNotification = {
+  ...{
+    id: 1,
+    projectId: 1,
+    groupId: 1,
+    groupKey: "sonde-1-a",
+    messageKey: "sonde-1-b",
+    isFold: false,
+    reason: "notice",
+  },
+  ...{ cameAndWent: 0, template: null, channel: {} as BegunNotification["channel"], previous: null, isFirst: true },
+  ...{ members: [MEMBER], hostMonitors: null },
+};
+const CONTEXT = { base: "https://sonde.test-site.org", acknowledge: null, nowMs: 60_000 };
+
+function messageAbout(member: Partial<ToldMember>, begun: Partial<BegunNotification> = {}) {
+  return messageOf({ ...BEGUN, ...begun, members: [{ ...MEMBER, ...member }] }, CONTEXT, async () => {});
+}
+
+it("says of what is told once what it is, and never that it works again", async () => {
+  expect(await messageAbout({})).toMatchObject({
+    ...{ reason: "expiring", title: "Shop: the certificate ends in 6 days" },
+    items: [{ name: "Shop", state: "certificate", why: "The certificate ends in 6 days" }],
+  });
+  const refused = {
+    event: "channel",
+    subject: "channel:2",
+    name: "Phone",
+    monitorId: null,
+    why: "HTTP 404: no",
+  } as const;
+  expect(await messageAbout(refused)).toMatchObject({
+    ...{ reason: "channel", title: "The channel Phone does not take messages: HTTP 404: no" },
+    ...{ items: [{ name: "Phone", state: "failing" }], link: "https://sonde.test-site.org/#/alerts" },
+  });
+  const unread = {
+    event: "sync",
+    subject: "sub_4",
+    name: "Main",
+    monitorId: null,
+    why: "TLS: no shared cipher",
+  } as const;
+  expect((await messageAbout(unread)).title).toBe("Main: TLS: no shared cipher");
+});
+
+it("says which monitor it is where its name has nothing to read in it", async () => {
+  const down = { event: "down", firing: true, name: "\u200b\u202e", why: "timed out" } as const;
+  const { title, items } = await messageAbout(down, { reason: "opened" });
+  expect(title).toBe("srv_3 is down: timed out");
+  expect(items).toMatchObject([{ name: "srv_3", state: "down" }]);
+});
