@@ -7,6 +7,7 @@ import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import type { Breathe } from "../../store/sql/alerts/pace.ts";
 import type { BegunNotification, ToldMember } from "../../store/sql/alerts/port.ts";
+import { tidy } from "./channels/tidy.ts";
 import { type Part, type Tally, tallyOf } from "./tally.ts";
 
 /** As many are listed; of the others the number is said. */
@@ -15,8 +16,6 @@ const MOST_ITEMS = 20;
 const MOST_CAUSES = 4;
 const LONGEST_NAME = 120;
 const LONGEST_WHY = 300;
-/** Control, line ends, bidirectional and invisible characters. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu;
 
 interface MessageContext {
   /** Where the page is; null: messages have no links. */
@@ -50,14 +49,6 @@ export async function messageOf(
     groupKey: begun.groupKey,
     at: formatIso(nowMs),
   };
-}
-
-function tidy(text: string, most: number): string {
-  const line = text
-    .slice(0, 4 * most)
-    .replace(UNSEEN, " ")
-    .trim();
-  return line.length <= most ? line : `${line.slice(0, most - 1).replace(/\p{Surrogate}$/u, "")}…`;
 }
 
 /** One that has nothing to read in it is told by its id. */

@@ -15,9 +15,8 @@ export const MOST = {
   url: 2_000,
 } as const;
 
-/** Control characters, line ends, bidirectional and invisible ones, as engine/net/classify.ts has them. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+/g;
+/** Control characters, line ends, bidirectional and invisible ones. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu;
 const BREAK = "\u200b";
 
 /** One line of at most so many UTF-16 units, cut between characters. */
