@@ -1,30 +1,21 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
 import { Command } from "commander";
 import { SHARD_LEASE_MS } from "../model/shards.ts";
-import { type AllOptions, runAll } from "./all/all.ts";
-import { type ApiBenchOptions, runApi } from "./api/api.ts";
-import { type CreateBenchOptions, runCreate } from "./api/create.ts";
-import { runBurst } from "./burst/burst.ts";
-import { type DocumentsBenchOptions, runDocuments } from "./documents/documents.ts";
-import { runFaults } from "./faults.ts";
-import { LINK_PARTS, runLinks } from "./links/index.ts";
+import type { AllOptions } from "./all/all.ts";
+import type { ApiBenchOptions } from "./api/api.ts";
+import type { CreateBenchOptions } from "./api/create.ts";
+import type { DocumentsBenchOptions } from "./documents/documents.ts";
 import type { LinksBenchOptions } from "./links/rig.ts";
-import { type CrowdBenchOptions, runCrowd } from "./page/crowd.ts";
-import { type PageBenchOptions, runPage } from "./page/page.ts";
-import { PART_NAMES, runParts } from "./parts/parts.ts";
+import type { CrowdBenchOptions } from "./page/crowd.ts";
+import type { PageBenchOptions } from "./page/page.ts";
 import type { PeersOptions } from "./peers/peer.ts";
-import { runPeers } from "./peers/peers.ts";
-import { type ReadsBenchOptions, runReads } from "./reads/reads.ts";
-import { type MoveBenchOptions, runMove } from "./roles/move.ts";
-import { type RolesBenchOptions, runRoles } from "./roles/roles.ts";
-import { runScale, type ScaleBenchOptions } from "./scale/scale.ts";
-import { runStatusPage, type StatusPageBenchOptions } from "./status-page/status-page.ts";
-import { runStorm, type StormBenchOptions } from "./storm/storm.ts";
+import type { ReadsBenchOptions } from "./reads/reads.ts";
+import type { MoveBenchOptions } from "./roles/move.ts";
+import type { RolesBenchOptions } from "./roles/roles.ts";
+import type { ScaleBenchOptions } from "./scale/scale.ts";
+import type { StatusPageBenchOptions } from "./status-page/status-page.ts";
+import type { StormBenchOptions } from "./storm/storm.ts";
 import type { TunnelBenchOptions } from "./tunnels/frame.ts";
-import { runTunnels, TUNNEL_BENCHES } from "./tunnels/index.ts";
-import { runColdStart } from "./uptime/cold-start.ts";
-import { runSoak } from "./uptime/soak.ts";
-import { runUptime } from "./uptime/uptime.ts";
 
 /** Options as commander hands them over. */
 interface UptimeCommandOptions {
@@ -73,15 +64,19 @@ program
   .option("--json", "one line of JSON")
   .action(({ interval, failing, profile, soak, json, ...rest }: UptimeCommandOptions) => {
     if (soak !== undefined)
-      return runSoak({ monitors: rest.monitors, intervalS: interval, minutes: soak, json: json === true });
-    const figures = runUptime({
-      ...rest,
-      intervalS: interval,
-      failingPerMille: failing,
-      warmUpS: rest.warmUp,
-      profileDir: profile ?? null,
-      json: json === true,
-    });
+      return import("./uptime/soak.ts").then(({ runSoak }) =>
+        runSoak({ monitors: rest.monitors, intervalS: interval, minutes: soak, json: json === true }),
+      );
+    const figures = import("./uptime/uptime.ts").then(({ runUptime }) =>
+      runUptime({
+        ...rest,
+        intervalS: interval,
+        failingPerMille: failing,
+        warmUpS: rest.warmUp,
+        profileDir: profile ?? null,
+        json: json === true,
+      }),
+    );
     return figures.then(() => undefined);
   });
 
@@ -91,7 +86,7 @@ program
   .option("--monitors <n>", "http monitors", Number, 5_000)
   .option("--interval <s>", "seconds between two checks of one monitor", Number, 60)
   .action(({ monitors, interval: intervalS }: { monitors: number; interval: number }) =>
-    runColdStart({ monitors, intervalS }),
+    import("./uptime/cold-start.ts").then(({ runColdStart }) => runColdStart({ monitors, intervalS })),
   );
 
 program
@@ -109,7 +104,9 @@ program
       profile,
       ...words
     }: Omit<RolesBenchOptions, "forms" | "profileDir"> & RolesCommandOptions): Promise<void> =>
-      runRoles({ ...words, forms: forms.split(",").map(Number), profileDir: profile ?? null }),
+      import("./roles/roles.ts").then(({ runRoles }) =>
+        runRoles({ ...words, forms: forms.split(",").map(Number), profileDir: profile ?? null }),
+      ),
   );
 
 program
@@ -124,7 +121,9 @@ program
   .option("--in-flight <n>", "requests at once to blackbox_exporter", Number, 200)
   .option("--kuma <folder>", "a checkout of Uptime Kuma 2 with its packages (npm ci --omit dev)")
   .option("--json", "one line of JSON", false)
-  .action((only: readonly string[], words: PeersOptions) => runPeers(only, words));
+  .action((only: readonly string[], words: PeersOptions) =>
+    import("./peers/peers.ts").then(({ runPeers }) => runPeers(only, words)),
+  );
 
 program
   .command("all")
@@ -134,7 +133,9 @@ program
   .argument("[word...]", "only benches with one of these words in their commands")
   .option("--out <folder>", "of the report", "bench-report")
   .option("--quick", "fewer monitors, checks and rounds", false)
-  .action((only: readonly string[], words: AllOptions) => runAll(only, words));
+  .action((only: readonly string[], words: AllOptions) =>
+    import("./all/all.ts").then(({ runAll }) => runAll(only, words)),
+  );
 
 program
   .command("burst")
@@ -142,7 +143,7 @@ program
     "as many checks of one kind as go, without schedule and store; the native way against Node's own where there are two",
   )
   .argument("<kind>", "http, keyword, port or ping")
-  .action((kind: string) => runBurst(kind));
+  .action((kind: string) => import("./burst/burst.ts").then(({ runBurst }) => runBurst(kind)));
 
 program
   .command("api")
@@ -152,7 +153,7 @@ program
   .option("--rows <n>", "result rows; 0 leaves results out", Number, 10_000_000)
   .option("--profile <dir>", "write a CPU profile of each thread there")
   .action(({ profile, ...words }: Omit<ApiBenchOptions, "profileDir"> & { profile?: string }) =>
-    runApi({ ...words, profileDir: profile ?? null }),
+    import("./api/api.ts").then(({ runApi }) => runApi({ ...words, profileDir: profile ?? null })),
   )
   .enablePositionalOptions()
   .command("create")
@@ -160,7 +161,7 @@ program
   .option("--monitors <n>", "paused websites", Number, 10_000)
   .option("--lanes <n>", "requests at once", Number, 16)
   .option("--rounds <n>", "each on a new service", Number, 1)
-  .action((options: CreateBenchOptions) => runCreate(options));
+  .action((options: CreateBenchOptions) => import("./api/create.ts").then(({ runCreate }) => runCreate(options)));
 
 program
   .command("reads")
@@ -179,7 +180,10 @@ program
     (
       only: readonly string[],
       { profile, ...words }: Omit<ReadsBenchOptions, "only" | "profileDir"> & { profile?: string },
-    ) => runReads({ ...words, only, profileDir: profile ?? null }).then(() => undefined),
+    ) =>
+      import("./reads/reads.ts")
+        .then(({ runReads }) => runReads({ ...words, only, profileDir: profile ?? null }))
+        .then(() => undefined),
   );
 
 program
@@ -189,7 +193,9 @@ program
   .option("--checks <n>", "of all of them, a second; 0: as good as none", Number, 5_000)
   .option("--seconds <s>", "length of each measurement", Number, 15)
   .option("--warm-up <s>", "before them", Number, 20)
-  .action((options: StatusPageBenchOptions) => runStatusPage(options));
+  .action((options: StatusPageBenchOptions) =>
+    import("./status-page/status-page.ts").then(({ runStatusPage }) => runStatusPage(options)),
+  );
 
 program
   .command("storm")
@@ -200,7 +206,7 @@ program
   .option("--interval <s>", "seconds between two checks of one", Number, 5)
   .option("--seconds <s>", "length of each of the three stretches", Number, 90)
   .option("--warm-up <s>", "before them", Number, 20)
-  .action((options: StormBenchOptions) => runStorm(options));
+  .action((options: StormBenchOptions) => import("./storm/storm.ts").then(({ runStorm }) => runStorm(options)));
 
 program
   .command("scale")
@@ -208,12 +214,12 @@ program
   .option("--monitors <n>", "http monitors, none paused", Number, 100_000)
   .option("--interval <s>", "seconds between two checks of one", Number, 60)
   .option("--seconds <s>", "length of the measurement", Number, 60)
-  .action((options: ScaleBenchOptions) => runScale(options));
+  .action((options: ScaleBenchOptions) => import("./scale/scale.ts").then(({ runScale }) => runScale(options)));
 
 program
   .command("tunnels")
   .description("tunnels through one real server with many clients, in namespaces of our own (root, ip)")
-  .argument("[protocol...]", `of ${TUNNEL_BENCHES.join(", ")}; all without any`)
+  .argument("[protocol...]", "all without any; a wrong name tells which there are")
   .option("--peers <n>", "clients that the server knows", Number, 2_000)
   .option("--checks <n>", "in each round", Number, 10_000)
   .option("--in-flight <n>", "below 100, or WireGuard's server limits handshakes by address", Number, 64)
@@ -222,7 +228,9 @@ program
   .option("--profile <dir>", "write a CPU profile of the checking thread there")
   .action(
     (names: readonly string[], { profile, ...words }: Omit<TunnelBenchOptions, "profileDir"> & { profile?: string }) =>
-      runTunnels(names, { ...words, profileDir: profile ?? null }),
+      import("./tunnels/index.ts").then(({ runTunnels }) =>
+        runTunnels(names, { ...words, profileDir: profile ?? null }),
+      ),
   );
 
 program
@@ -230,7 +238,7 @@ program
   .description(
     "share links through the managed cores beside the raw core, and how fast links are read (the cores, openssl)",
   )
-  .argument("[part...]", `of ${LINK_PARTS.join(", ")}; all without any`)
+  .argument("[part...]", "all without any; a wrong name tells which there are")
   .option("--configs <n>", "in each run", Number, 5_000)
   .option("--in-flight <n>", "checks of ours at once", Number, 512)
   .option("--raw-in-flight <n>", "requests at once of the minimal driver", Number, 50)
@@ -238,7 +246,7 @@ program
   .option("--timeout <s>", "of a check", Number, 10)
   .action(
     (parts: readonly string[], { timeout, ...words }: Omit<LinksBenchOptions, "timeoutMs"> & { timeout: number }) =>
-      runLinks(parts, { ...words, timeoutMs: timeout * 1_000 }),
+      import("./links/index.ts").then(({ runLinks }) => runLinks(parts, { ...words, timeoutMs: timeout * 1_000 })),
   );
 
 program
@@ -261,14 +269,16 @@ program
   .option("--rounds <n>", "of all faults", Number, 1)
   .option("--pauses <n>", "of schedulers, 3 s each, many at once, for the fault 'pauses'", Number, 20)
   .action((only: readonly string[], { interval, timeout, lasts, lease, ...words }: FaultsCommandOptions) =>
-    runFaults({
-      ...words,
-      intervalS: interval,
-      timeoutS: timeout,
-      lastsMs: lasts * 1_000,
-      leaseMs: lease * 1_000,
-      only,
-    }),
+    import("./faults.ts").then(({ runFaults }) =>
+      runFaults({
+        ...words,
+        intervalS: interval,
+        timeoutS: timeout,
+        lastsMs: lasts * 1_000,
+        leaseMs: lease * 1_000,
+        only,
+      }),
+    ),
   );
 
 program
@@ -278,7 +288,7 @@ program
   .option("--changes <n>", "in one batch of the live stream", Number, 2_000)
   .option("--rounds <n>", "of each measurement", Number, 9)
   .option("--chromium <path>", "its program", "/usr/bin/chromium")
-  .action((options: PageBenchOptions) => runPage(options))
+  .action((options: PageBenchOptions) => import("./page/page.ts").then(({ runPage }) => runPage(options)))
   .enablePositionalOptions()
   .command("crowd")
   .description("open pages and people who click, beside checks, in turn with none: whether a check is late for them")
@@ -289,13 +299,13 @@ program
   .option("--pages <n>", "open on the overview", Number, 50)
   .option("--people <n>", "each clicks every few seconds", Number, 5)
   .option("--rounds <n>", "with pages, each between two without", Number, 1)
-  .action((options: CrowdBenchOptions) => runCrowd(options));
+  .action((options: CrowdBenchOptions) => import("./page/crowd.ts").then(({ runCrowd }) => runCrowd(options)));
 
 program
   .command("parts")
   .description("the parts one by one")
-  .argument("[name]", `one of ${PART_NAMES.join(", ")}`)
-  .action((name: string | undefined) => runParts(name));
+  .argument("[name]", "all without one; a wrong name tells which there are")
+  .action((name: string | undefined) => import("./parts/parts.ts").then(({ runParts }) => runParts(name)));
 
 program
   .command("move")
@@ -303,7 +313,7 @@ program
   .option("--monitors <n>", "http monitors", Number, 5_000)
   .option("--rows <n>", "results", Number, 1_000_000)
   .option("--kills <n>", "deaths of each command", Number, 20)
-  .action((options: MoveBenchOptions) => runMove(options));
+  .action((options: MoveBenchOptions) => import("./roles/move.ts").then(({ runMove }) => runMove(options)));
 
 program
   .command("documents")
@@ -312,7 +322,9 @@ program
   .option("--rounds <n>", "of each plan", Number, 3)
   .option("--profile <dir>", "write a CPU profile of each thread there")
   .action(({ profile, ...words }: Omit<DocumentsBenchOptions, "profileDir"> & { profile?: string }) =>
-    runDocuments({ ...words, profileDir: profile ?? null }),
+    import("./documents/documents.ts").then(({ runDocuments }) =>
+      runDocuments({ ...words, profileDir: profile ?? null }),
+    ),
   );
 
 await program.parseAsync(process.argv);

@@ -18,7 +18,7 @@ const PARTS: Readonly<Record<string, (rig: Rig) => Promise<void>>> = {
   users: runUsers,
   latency: runLatency,
 };
-export const LINK_PARTS = [...Object.keys(PARTS), "parse"];
+const LINK_PARTS = [...Object.keys(PARTS), "parse"];
 
 /** @param names empty: all of them, one after the other */
 export async function runLinks(names: readonly string[], options: LinksBenchOptions): Promise<void> {

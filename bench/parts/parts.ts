@@ -20,7 +20,7 @@ const PARTS: Readonly<Record<string, () => Promise<void>>> = {
   alerts,
   "status-pages": statusPages,
 };
-export const PART_NAMES = Object.keys(PARTS);
+const PART_NAMES = Object.keys(PARTS);
 
 /** @param name undefined: all of them, one after the other */
 export async function runParts(name: string | undefined): Promise<void> {

@@ -14,7 +14,7 @@ const BENCHES: Readonly<Record<string, (options: TunnelBenchOptions) => Promise<
   ikev2: runIkev2,
   silent: runSilent,
 };
-export const TUNNEL_BENCHES = Object.keys(BENCHES);
+const TUNNEL_BENCHES = Object.keys(BENCHES);
 
 /** @param names empty: all of them, one after the other */
 export async function runTunnels(names: readonly string[], options: TunnelBenchOptions): Promise<void> {

@@ -11,7 +11,7 @@ import { atUsualPriority } from "../thread-priority.ts";
 import { TOKEN_BYTES } from "./broker.ts";
 import type { BrokerThreadData, FromBroker, ToBroker } from "./broker-thread.ts";
 import { type Confinement, holdHere, knowsListeners, prepareBrokerTrial, type WayToBroker } from "./confined.ts";
-import type { Protocol, Target } from "./peer.ts";
+import { type Protocol, packTargets, type Target } from "./peer.ts";
 import { ring } from "./waiting-loop.ts";
 
 /** What a child was refused. */
@@ -128,7 +128,7 @@ class ThreadService implements BrokerService {
     const token = randomBytes(TOKEN_BYTES);
     const name = token.toString("hex");
     this.#announced.set(name, options);
-    this.#post({ type: "announce", token: name, targets: options.targets });
+    this.#post({ type: "announce", token: name, targets: packTargets(options.targets) });
     return {
       descriptor: this.#outbox,
       token,

@@ -3,7 +3,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { loadLibc } from "../libc.ts";
 import { Broker } from "./broker.ts";
 import { loadKernel } from "./kernel.ts";
-import type { Target } from "./peer.ts";
+import { unpackTargets } from "./peer.ts";
 import { WaitingLoop } from "./waiting-loop.ts";
 
 export interface BrokerThreadData {
@@ -16,7 +16,7 @@ export interface BrokerThreadData {
 }
 
 export type ToBroker =
-  | { readonly type: "announce"; readonly token: string; readonly targets: readonly Target[] }
+  | { readonly type: "announce"; readonly token: string /** packTargets(). */; readonly targets: Uint8Array }
   | { readonly type: "forget"; readonly token: string }
   | { readonly type: "close" };
 
@@ -65,12 +65,8 @@ function serve({ inbox, bell, ownId }: BrokerThreadData): void {
   });
   let isClosed = false;
   parentPort?.on("message", (word: ToBroker) => {
-    if (word.type === "announce") {
-      broker.announce(
-        word.token,
-        word.targets.map((target) => ({ ...target, ip: Buffer.from(target.ip) })),
-      );
-    } else if (word.type === "forget") broker.forget(word.token);
+    if (word.type === "announce") broker.announce(word.token, unpackTargets(word.targets));
+    else if (word.type === "forget") broker.forget(word.token);
     else {
       isClosed = true;
       parentPort?.close();

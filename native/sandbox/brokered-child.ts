@@ -100,9 +100,8 @@ export class BrokeredChild {
   /** Of a listener that is ready: one whose call was interrupted meanwhile has nothing to tell. */
   answerNext(): void {
     const { libc } = this.#options;
-    const { bytes } = this.#notification;
-    bytes.fill(0);
-    if (libc.ioctl(this.listener, NOTIF_RECV, bytes) !== 0) return;
+    this.#notification.clear();
+    if (libc.ioctl(this.listener, NOTIF_RECV, this.#notification.bytes) !== 0) return;
     const answer = this.#calls[this.#notification.call]?.() ?? { errno: ENOSYS };
     const [value, errno] = "value" in answer ? [answer.value, 0] : [0, answer.errno];
     // A child that is gone needs no answer.
@@ -131,7 +130,8 @@ export class BrokeredChild {
   /** Where one address and port is on the list for both, the socket says which is meant. */
   #protocolOf(peer: Peer | null, fd: number): Protocol | null {
     if (peer === null) return null;
-    const [isTcp, isUdp] = (["tcp", "udp"] as const).map((protocol) => this.#options.targets.has(peer, protocol));
+    const { targets } = this.#options;
+    const [isTcp, isUdp] = [targets.has(peer, "tcp"), targets.has(peer, "udp")];
     if (isTcp && isUdp) return this.#isOpen(fd) ? "udp" : "tcp";
     return isTcp ? "tcp" : isUdp ? "udp" : null;
   }
@@ -254,8 +254,8 @@ export class BrokeredChild {
   /** @returns null for none that we know; undefined when it cannot be read */
   #addressAt(at: bigint, bytes: number): Peer | null | undefined {
     if (bytes < 0 || bytes > MAX_ADDRESS_BYTES) return null;
-    const [address] = this.#options.memory.readParts(this.#notification.pid, [{ at, bytes }]) ?? [];
-    return address === undefined ? undefined : parseSockaddr(address);
+    const address = this.#options.memory.readPart(this.#notification.pid, { at, bytes });
+    return address === null ? undefined : parseSockaddr(address);
   }
 
   /** What was read is the child's only if the child still waits: a process that has ended leaves its number to another. */

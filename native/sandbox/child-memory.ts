@@ -46,6 +46,11 @@ export class ChildMemory {
     });
   }
 
+  /** @returns its bytes until the next copy; null when the process has not all of them */
+  readPart(pid: number, range: Range): Buffer | null {
+    return this.#parts.read(pid, [range]);
+  }
+
   /** For send(). @returns how many bytes; null when the process has not all of them */
   readData(pid: number, ranges: readonly Range[]): number | null {
     return this.#data.read(pid, ranges)?.length ?? null;
@@ -76,8 +81,11 @@ class Area {
   readonly address: bigint;
   readonly #libc: Libc;
   readonly #bytes: Buffer;
-  readonly #local = Buffer.alloc(IOVEC_BYTES);
-  readonly #remote = Buffer.alloc(MAX_RANGES * IOVEC_BYTES);
+  /** struct iovec, in a row: where, and how many bytes. */
+  readonly #local = new BigUint64Array(2);
+  readonly #remote = new BigUint64Array(MAX_RANGES * 2);
+  readonly #localBytes = new Uint8Array(this.#local.buffer);
+  readonly #remoteBytes = new Uint8Array(this.#remote.buffer);
   /** Whether the call is not refused here. */
   #copies = true;
 
@@ -88,18 +96,19 @@ class Area {
   }
 
   read(pid: number, ranges: readonly Range[]): Buffer | null {
+    if (ranges.length > MAX_RANGES) return null;
     let sum = 0;
     ranges.forEach(({ at, bytes }, index) => {
-      this.#remote.writeBigUInt64LE(at, index * IOVEC_BYTES);
-      this.#remote.writeBigUInt64LE(BigInt(bytes), index * IOVEC_BYTES + 8);
+      this.#remote[index * 2] = at;
+      this.#remote[index * 2 + 1] = BigInt(bytes);
       sum += bytes;
     });
     if (sum > this.#bytes.length) return null;
-    this.#local.writeBigUInt64LE(this.address, 0);
-    this.#local.writeBigUInt64LE(BigInt(sum), 8);
+    this.#local[0] = this.address;
+    this.#local[1] = BigInt(sum);
     if (sum === 0) return this.#bytes.subarray(0, 0);
     const got = this.#copies
-      ? Number(this.#libc.process_vm_readv(pid, this.#local, 1, this.#remote, ranges.length, 0))
+      ? Number(this.#libc.process_vm_readv(pid, this.#localBytes, 1, this.#remoteBytes, ranges.length, 0))
       : -1;
     if (got === sum) return this.#bytes.subarray(0, sum);
     if (got >= 0 || (this.#copies && !REFUSED.includes(this.#libc.errno()))) return null;

@@ -6,7 +6,7 @@ import { type StdioOptions, spawnSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { descriptorControl, TOKEN_BYTES } from "./broker.ts";
 import { needNumber } from "./calls.ts";
-import { brokerFilter, filterFor, HANDING_FLAGS, type Reach, type Routes } from "./filter.ts";
+import { brokerFilter, type Filter, filterFor, HANDING_FLAGS, type Reach, type Routes } from "./filter.ts";
 import { type Arch, imageOf, Memory, type Step } from "./image.ts";
 import { loadKernel } from "./kernel.ts";
 import { landlockPowers, openRuleset, type Rules } from "./landlock.ts";
@@ -331,7 +331,7 @@ function brokerSteps(
   header.writeBigUInt64LE(BigInt(control), 32);
   header.writeBigUInt64LE(BigInt(bytes.length), 40);
   const message = { data: memory.add(header) };
-  const filter = { data: filterDescription(memory, brokerFilter(arch, mayUseDatagrams)).at };
+  const filter = { data: filterDescription(memory, knownBrokerFilter(arch, mayUseDatagrams)).at };
   const fault = `${REFUSED_HOLD}the broker`;
   return [
     {
@@ -345,6 +345,23 @@ function brokerSteps(
   ];
 }
 
+/** Filters that were made: there are few of them, and each takes milliseconds. */
+const filters = new Map<string, Filter>();
+const brokerFilters = new Map<boolean, Buffer>();
+
+function knownFilter(arch: Arch, { mayUseDatagrams, reach, routes }: Confinement): Filter {
+  const key = `${mayUseDatagrams} ${reach} ${routes}`;
+  const filter = filters.get(key) ?? filterFor(arch, { mayUseDatagrams, reach, routes });
+  filters.set(key, filter);
+  return filter;
+}
+
+function knownBrokerFilter(arch: Arch, mayUseDatagrams: boolean): Buffer {
+  const filter = brokerFilters.get(mayUseDatagrams) ?? brokerFilter(arch, mayUseDatagrams);
+  brokerFilters.set(mayUseDatagrams, filter);
+  return filter;
+}
+
 /** struct sock_fprog: a count of 16 bits, then a pointer. */
 function filterDescription(memory: Memory, program: Buffer): { readonly at: number; readonly programAt: number } {
   const programAt = memory.add(program);
@@ -355,7 +372,7 @@ function filterDescription(memory: Memory, program: Buffer): { readonly at: numb
 }
 
 function filterSteps(arch: Arch, memory: Memory, confinement: Confinement): readonly Step[] {
-  const filter = filterFor(arch, confinement);
+  const filter = knownFilter(arch, confinement);
   const { at, programAt } = filterDescription(memory, filter.program);
   const into = filter.ownPidAt.map((offset) => programAt + offset);
   return [

@@ -26,23 +26,30 @@ const ADDFD_FLAG_SETFD = 1;
 /** A view of the bytes of the last notification; valid until the next one is received into them. */
 export class Notification {
   readonly bytes = Buffer.alloc(NOTIF_BYTES);
+  readonly #words = new BigUint64Array(this.bytes.buffer, this.bytes.byteOffset, NOTIF_BYTES / 8);
+  readonly #numbers = new Int32Array(this.bytes.buffer, this.bytes.byteOffset, NOTIF_BYTES / 4);
+
+  /** As the kernel wants it before it writes the next one. */
+  clear(): void {
+    this.#words.fill(0n);
+  }
 
   /** Of the thread that waits, in our numbering; 0 when it is not visible to us. */
   get pid(): number {
-    return this.bytes.readUInt32LE(PID_AT);
+    return (this.#numbers[PID_AT / 4] ?? 0) >>> 0;
   }
 
   get call(): number {
-    return this.bytes.readInt32LE(NR_AT);
+    return this.#numbers[NR_AT / 4] ?? 0;
   }
 
   /** The low 32 bits, signed: what the kernel takes of an int. */
   int(index: number): number {
-    return this.bytes.readInt32LE(ARGS_AT + index * 8);
+    return this.#numbers[ARGS_AT / 4 + index * 2] ?? 0;
   }
 
   word(index: number): bigint {
-    return this.bytes.readBigUInt64LE(ARGS_AT + index * 8);
+    return this.#words[ARGS_AT / 8 + index] ?? 0n;
   }
 
   writeId(out: Buffer): Buffer {

@@ -1,6 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { IPV6_BYTES, type Peer, parseSockaddr, type Target, TargetList, unmapped, writePeer } from "./peer.ts";
+import {
+  IPV6_BYTES,
+  type Peer,
+  packTargets,
+  parseSockaddr,
+  type Target,
+  TargetList,
+  unmapped,
+  unpackTargets,
+  writePeer,
+} from "./peer.ts";
 
 const ipv4 = fc.uint8Array({ minLength: 4, maxLength: 4 }).map((bytes) => Buffer.from(bytes));
 const ipv6 = fc.uint8Array({ minLength: 16, maxLength: 16 }).map((bytes) => Buffer.from(bytes));
@@ -86,6 +96,7 @@ describe("a list of what may be reached", () => {
     fc.assert(
       fc.property(fc.array(targets, { maxLength: 8 }), peers, (list, other) => {
         const all = list.map((one): Target => ({ ...one, lastPort: one.firstPort }));
+        expect(unpackTargets(packTargets(all))).toEqual(all);
         const made = new TargetList(all);
         for (const { ip, firstPort: port, protocol } of all)
           expect(made.has({ ip: unmapped(ip), port }, protocol)).toBe(true);

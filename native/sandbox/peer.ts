@@ -60,27 +60,68 @@ export function writePeer(out: Buffer, { ip, port }: Peer, isIpv6: boolean): num
   return IPV6_BYTES;
 }
 
+interface Ports {
+  readonly single: Set<number>;
+  readonly ranges: (readonly [number, number])[];
+}
+
 export class TargetList {
-  /** By protocol and address. */
-  readonly #ports = new Map<string, { readonly single: Set<number>; readonly ranges: (readonly [number, number])[] }>();
+  /** By address: of IPv4 a number, which is found without making a text of it. */
+  readonly #tcp = new Map<number | string, Ports>();
+  readonly #udp = new Map<number | string, Ports>();
 
   constructor(targets: readonly Target[]) {
     for (const { ip, firstPort, lastPort, protocol } of targets) {
-      const key = keyOf(protocol, unmapped(ip));
-      const ports = this.#ports.get(key) ?? { single: new Set<number>(), ranges: [] };
+      const key = keyOf(unmapped(ip));
+      const of = this.#of(protocol);
+      const ports = of.get(key) ?? { single: new Set<number>(), ranges: [] };
       if (firstPort === lastPort) ports.single.add(firstPort);
       else ports.ranges.push([firstPort, lastPort]);
-      this.#ports.set(key, ports);
+      of.set(key, ports);
     }
   }
 
   has({ ip, port }: Peer, protocol: Protocol): boolean {
-    const ports = this.#ports.get(keyOf(protocol, ip));
+    const ports = this.#of(protocol).get(keyOf(ip));
     if (ports === undefined) return false;
     return ports.single.has(port) || ports.ranges.some(([from, to]) => from <= port && port <= to);
   }
+
+  #of(protocol: Protocol): Map<number | string, Ports> {
+    return protocol === "tcp" ? this.#tcp : this.#udp;
+  }
 }
 
-function keyOf(protocol: Protocol, ip: Buffer): string {
-  return `${protocol} ${ip.toString("hex")}`;
+function keyOf(ip: Buffer): number | string {
+  return ip.length === 4 ? ip.readUInt32BE(0) : ip.toString("hex");
+}
+
+/** Protocol, length of the address, its bytes, the first and the last port. */
+const PACKED_BYTES = 22;
+
+/** For a message to another thread: a list of objects, each with a buffer, costs several times its bytes. */
+export function packTargets(targets: readonly Target[]): Uint8Array {
+  const packed = Buffer.alloc(targets.length * PACKED_BYTES);
+  targets.forEach(({ ip, firstPort, lastPort, protocol }, index) => {
+    const at = index * PACKED_BYTES;
+    packed[at] = protocol === "tcp" ? 0 : 1;
+    packed[at + 1] = ip.length;
+    ip.copy(packed, at + 2);
+    packed.writeUInt16LE(firstPort, at + 18);
+    packed.writeUInt16LE(lastPort, at + 20);
+  });
+  return packed;
+}
+
+export function unpackTargets(packed: Uint8Array): readonly Target[] {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength);
+  return Array.from({ length: bytes.length / PACKED_BYTES }, (_, index): Target => {
+    const at = index * PACKED_BYTES;
+    return {
+      protocol: bytes[at] === 0 ? "tcp" : "udp",
+      ip: bytes.subarray(at + 2, at + 2 + (bytes[at + 1] ?? 0)),
+      firstPort: bytes.readUInt16LE(at + 18),
+      lastPort: bytes.readUInt16LE(at + 20),
+    };
+  });
 }

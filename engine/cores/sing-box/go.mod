@@ -115,3 +115,6 @@ require (
 	google.golang.org/protobuf v1.36.11 // indirect
 	lukechampine.com/blake3 v1.3.0 // indirect
 )
+
+// Later ones fill a table of 2 MB at every start, 25 ms of a processor; only sing-box's tools for terminals use it.
+replace github.com/mattn/go-runewidth => github.com/mattn/go-runewidth v0.0.24
