@@ -23,7 +23,7 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { askMeanwhile, askToConfirm, staysConfirmed } from "../mail-confirmation.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
+import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
 import { channelIdParams } from "./params.ts";
 
@@ -259,6 +259,10 @@ class RunningTests {
 
 const running = new RunningTests();
 
+async function nameInLog(api: Api, call: KeyCall | ProjectCall): Promise<string | null> {
+  return "project" in call ? ((await api.controlPlane.channels.find(call.project.id, idOf(call)))?.name ?? null) : null;
+}
+
 function idOf(call: ProjectCall): number {
   return pathId(call, "channel", "invalidChannelId");
 }
@@ -456,7 +460,7 @@ export const channels: readonly Route[] = [
     method: "DELETE",
     path: "/channels/{id}",
     operationId: "deleteChannel",
-    audit: "channel.deleted",
+    audit: { what: "channel.deleted", nameOf: nameInLog },
     summary: "Delete a channel",
     responses: { 200: schemas.channelRemoved },
     refusals: ["invalidChannelId", "channelNotFound"],

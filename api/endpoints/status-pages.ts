@@ -166,7 +166,10 @@ export const statusPages: readonly Route[] = [
     method: "DELETE",
     path: "/status-pages/{id}",
     operationId: "deleteStatusPage",
-    audit: "status-page.deleted",
+    audit: {
+      what: "status-page.deleted",
+      nameOf: async (api, call) => ("project" in call ? (await findPage(api, call)).title : null),
+    },
     summary: "Delete a status page, its updates with it",
     editorsOnly: EDITORS_ONLY,
     params: statusPageIdParams,

@@ -54,6 +54,15 @@ export function auditSuite(server: "net" | "node"): void {
       expect((await left("DELETE", `/subscriptions/sub_${subscription}`)).news).toEqual([
         ["subscription.deleted", `sub_${subscription}`, "List", {}],
       ]);
+      const channel = { kind: "ntfy", name: "Phone", settings: { topic: "sonde", token: "tk_s3cret" } };
+      const channelId = (await left("POST", "/channels", channel)).answer.body.id;
+      expect((await left("DELETE", `/channels/${channelId}`)).news).toEqual([
+        ["channel.deleted", channelId, "Phone", {}],
+      ]);
+      const pageId = (await left("POST", "/status-pages", { slug: "audited", title: "Acme" })).answer.body.id;
+      expect((await left("DELETE", `/status-pages/${pageId}`)).news).toEqual([
+        ["status-page.deleted", pageId, "Acme", {}],
+      ]);
       const key = await left("POST", "/keys", { name: "ci" });
       expect(key.news).toEqual([["key.created", String(key.answer.body.id), "ci", {}]]);
       expect((await left("DELETE", `/keys/${key.answer.body.id}?hard=1`)).news).toEqual([
