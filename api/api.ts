@@ -29,6 +29,7 @@ import type { RequestMetrics } from "./request-metrics.ts";
 import type { CookieRules } from "./session-cookie.ts";
 import type { Site } from "./site.ts";
 import type { Streams } from "./streams.ts";
+import type { Texts } from "./texts/texts.ts";
 
 /** What a health question asks. */
 export interface ApiHealth {
@@ -132,6 +133,8 @@ export interface ApiDependencies {
   /** Sends a message, for tests of a channel: one attempt past the address guard. */
   readonly sendToChannel: SendToChannel;
   readonly linkLists: LinkLists;
+  /** Reads long texts of callers on a thread of its own; absent: on this one, in steps. */
+  readonly texts?: Texts;
   /** Of checks that this process schedules; absent: it schedules none, and no read is refused for them. */
   readonly pressure?: Pressure;
   /** Asks the provider of identities past the address guard; absent where there is none. */
@@ -140,7 +143,8 @@ export interface ApiDependencies {
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
 
-export interface Api extends Omit<ApiDependencies, "results"> {
+export interface Api extends Omit<ApiDependencies, "results" | "texts"> {
+  readonly texts: Texts;
   /** The newest from memory, the others from the result store. */
   readonly results: RecentResults;
   readonly projectNames: ProjectNames;

@@ -29,6 +29,7 @@ import type { Route } from "./route.ts";
 import { fullPath } from "./router.ts";
 import { cookieRules } from "./session-cookie.ts";
 import { createStreams } from "./streams.ts";
+import { textsHere } from "./texts/steps.ts";
 
 describe("the application", () => {
   let world: World;
@@ -89,6 +90,7 @@ describe("the application", () => {
       regions: async () => [],
       storeCondition: () => null,
       sendToChannel: async () => ({ delivered: true, statusCode: 200, reference: null, sent: "", durationMs: 1 }),
+      texts: textsHere({ monitorFields: {}, defaultFields: [], kinds: [] }),
       linkLists: { read: async () => ({ fault: "" }), fetch: async () => ({ fault: "" }) },
       plans,
       authCache,

@@ -14,6 +14,7 @@ import type { Call, KeyCall, ProjectCall, ProjectRoute, Route } from "./route.ts
 import { allowedMethods, createRouter, PREFLIGHT_S } from "./router.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
 import type { StreamReader } from "./streams.ts";
+import { TextRefused } from "./texts/texts.ts";
 import { createWarned } from "./warned.ts";
 
 const CORS: readonly string[] = ["Access-Control-Allow-Origin", "*"];
@@ -188,6 +189,8 @@ function worded(api: Api, route: Route, error: unknown): ApiResponse {
     api.log.warn({ route: route.path, reason: error.message }, "a store refused");
     return errorResponse(away(api, error.store));
   }
+  if (error instanceof TextRefused)
+    return errorResponse(error.isBusy ? refusal("textsBusy", { headers: RETRY_SOON }) : refusal("textTooMuch"));
   api.log.error({ route: route.path, err: error }, "request failed");
   return errorResponse(refusal("internal"));
 }

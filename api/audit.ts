@@ -5,7 +5,7 @@
 import type { AuditSubject, AuditWord } from "../model/audit.ts";
 import type { Api } from "./api.ts";
 import { type JsonObject, objectOf } from "./body.ts";
-import { type ApiAnswer, isStream } from "./http.ts";
+import { type ApiAnswer, type ApiResponse, isStream } from "./http.ts";
 import type { AuditRule, Change, KeyCall, ProjectCall, Route } from "./route.ts";
 import { namesIn } from "./warnings.ts";
 
@@ -23,7 +23,7 @@ export async function withAudit(
   // What cannot be read here is told by the handler.
   const name = (await rule.nameOf?.(api, call).catch(() => null)) ?? null;
   const answer = await work();
-  if (!isStream(answer) && answer.status < 300) await recordChange(api, route, rule, call, answer.body, name);
+  if (!isStream(answer) && answer.status < 300) await recordChange(api, route, rule, call, answer, name);
   return answer;
 }
 
@@ -39,14 +39,14 @@ export async function recordChange(
   route: Route,
   rule: AuditRule,
   call: KeyCall | ProjectCall,
-  body: string | Uint8Array,
+  { body, answered: known }: Pick<ApiResponse, "body" | "answered">,
   nameBefore: string | null = null,
 ): Promise<void> {
   try {
     const sent = objectOf(call.request) ?? {};
     // A plan of thousands is not read again to learn that it was one.
     if (rule.isLook?.(sent) === true) return;
-    const answered = typeof body === "string" && body.startsWith("{") ? (JSON.parse(body) as JsonObject) : {};
+    const answered = known ?? parsed(body);
     const change: Change = { call, sent, answered };
     if (rule.isChange?.(change) === false) return;
     const what = typeof rule.what === "string" ? rule.what : rule.what(change);
@@ -63,6 +63,10 @@ export async function recordChange(
   } catch (error) {
     api.log.error({ route: route.path, err: error, userId: call.user.id }, "a change has no entry in the audit log");
   }
+}
+
+function parsed(body: ApiResponse["body"]): JsonObject {
+  return typeof body === "string" && body.startsWith("{") ? (JSON.parse(body) as JsonObject) : {};
 }
 
 /** The workspace that was named and let in, where the route takes one. */

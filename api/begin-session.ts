@@ -47,7 +47,7 @@ export async function beginSession(api: Api, call: Call, caller: Caller, via: Se
   const signed = await authorise(api, SIGN_IN_RIGHTS, call, { ...caller, session }, own);
   if ("project" in signed) throw new Error("signing in names no project");
   const body = JSON.stringify({ id: session.id });
-  await recordChange(api, SIGN_IN_RIGHTS, SIGN_IN_AUDIT, { ...signed, key: caller.key }, body);
+  await recordChange(api, SIGN_IN_RIGHTS, SIGN_IN_AUDIT, { ...signed, key: caller.key }, { body });
   const cookie = setCookie(api.cookie, `${session.id}.${secret.text}`, MAX_AGE_MS / 1_000);
   return { signed, session, cookie };
 }

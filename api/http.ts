@@ -62,6 +62,8 @@ export interface ApiResponse {
   readonly body: string | Uint8Array;
   /** Of a list, where it is known already: what listed.ts would make of the body. */
   readonly tag?: string;
+  /** What the audit log reads of it, where the body is too long to be parsed for that (long-answer.ts). */
+  readonly answered?: Readonly<Record<string, unknown>>;
   /** It shows secrets: never compressed (listed.ts). */
   readonly holdsSecrets?: true;
   /** Its own in the place of those of every answer (security-headers.ts). */

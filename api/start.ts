@@ -7,6 +7,7 @@ import { RecentResults } from "../store/recent/recent-results.ts";
 import { RECENT_BYTES, RecentRows } from "../store/recent/recent-rows.ts";
 import type { Api, ApiDependencies } from "./api.ts";
 import { createApp } from "./app.ts";
+import { WORDS } from "./apply/words.ts";
 import { type AuthCache, createAuthCache } from "./auth-cache.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer } from "./http.ts";
@@ -29,6 +30,7 @@ import { listenNode } from "./server-node.ts";
 import { cookieRules } from "./session-cookie.ts";
 import { readSite } from "./site.ts";
 import { createStreams, DEFAULT_MAX_STREAMS } from "./streams.ts";
+import { textsHere } from "./texts/steps.ts";
 
 /** Keys whose uses are known. Beyond it the oldest are forgotten, and written once more. */
 const MAX_SEEN = 10_000;
@@ -72,6 +74,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
   const authCache = createAuthCache(controlPlane);
   const api: Api = {
     ...dependencies,
+    texts: dependencies.texts ?? textsHere(WORDS),
     plans: config.plans,
     authCache,
     ...readsOf(dependencies, authCache),

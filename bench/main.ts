@@ -4,6 +4,7 @@ import { SHARD_LEASE_MS } from "../model/shards.ts";
 import type { AllOptions } from "./all/all.ts";
 import type { ApiBenchOptions } from "./api/api.ts";
 import type { CreateBenchOptions } from "./api/create.ts";
+import type { StallsBenchOptions } from "./api/stalls.ts";
 import type { DocumentsBenchOptions } from "./documents/documents.ts";
 import type { LinksBenchOptions } from "./links/rig.ts";
 import type { CrowdBenchOptions } from "./page/crowd.ts";
@@ -145,7 +146,7 @@ program
   .argument("<kind>", "http, keyword, port or ping")
   .action((kind: string) => import("./burst/burst.ts").then(({ runBurst }) => runBurst(kind)));
 
-program
+const api = program
   .command("api")
   .description("one record by key beside a bare listener, lists, and results among many rows, as a caller sees them")
   .option("--seconds <s>", "length of each measurement of one record", Number, 4)
@@ -155,7 +156,22 @@ program
   .action(({ profile, ...words }: Omit<ApiBenchOptions, "profileDir"> & { profile?: string }) =>
     import("./api/api.ts").then(({ runApi }) => runApi({ ...words, profileDir: profile ?? null })),
   )
-  .enablePositionalOptions()
+  .enablePositionalOptions();
+
+api
+  .command("stalls")
+  .description("the most that each request may ask, and how long it keeps the API's thread from others")
+  .argument("[word...]", "only cases with one of these words in their names, and what they need")
+  .option("--monitors <n>", "of the project", Number, 10_000)
+  .option("--profile <dir>", "write a CPU profile of each thread there")
+  .action(
+    (
+      only: readonly string[],
+      { profile, ...words }: Omit<StallsBenchOptions, "only" | "profileDir"> & { profile?: string },
+    ) => import("./api/stalls.ts").then(({ runStalls }) => runStalls({ ...words, only, profileDir: profile ?? null })),
+  );
+
+api
   .command("create")
   .description("many monitors by single requests and by one document, and how long others wait meanwhile")
   .option("--monitors <n>", "paused websites", Number, 10_000)

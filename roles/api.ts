@@ -18,6 +18,7 @@ import { openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { linkLists } from "./link-lists.ts";
 import { providerFetch } from "./provider.ts";
+import { readingThread } from "./reading-thread.ts";
 import {
   type Closers,
   closing,
@@ -82,6 +83,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
         sealing,
         sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
         linkLists: linkLists(engineOptionsOf(config, own)),
+        texts: readingThread(closers, log),
         providerFetch: providerFetch(engineOptionsOf(config, own), closers),
         clock: { now: () => Date.now() },
         log,

@@ -29,6 +29,7 @@ import { type CheckerLocations, openCheckerLocations } from "./checker-locations
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { linkLists } from "./link-lists.ts";
 import { providerFetch } from "./provider.ts";
+import { readingThread } from "./reading-thread.ts";
 import { claimFolder, joined, openSealingOf, startScheduling } from "./scheduling.ts";
 import {
   type Closers,
@@ -112,6 +113,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     sealing,
     sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
     linkLists: linkLists(engineOptionsOf(config, own)),
+    texts: readingThread(closers, log),
     providerFetch: providerFetch(engineOptionsOf(config, own), closers),
     clock: { now: () => Date.now() },
     log,

@@ -11,6 +11,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const DIST = join(ROOT, "dist");
 /** What is started by its path: programs, threads and child processes. */
 const ENTRIES = [
+  "api/texts/reading-thread",
   "cli/sonde",
   "engine/key-opener/opener-child",
   "engine/prober/worker",

@@ -2,9 +2,9 @@
 import { createHash, createHmac, createSecretKey, type Hash, type KeyObject } from "node:crypto";
 import type { AlertRule } from "../../model/alerting-rule.ts";
 import type { Change, RefusedThing, ThingKind } from "../../model/document/plan.ts";
-import type { LineOf } from "../../model/document/read.ts";
 import type { QuietHours } from "../../model/quiet-hours.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
+import { Slices } from "../../store/slices.ts";
 import type { ChannelChanges, NewChannel } from "../../store/sql/alerts/channels-port.ts";
 import {
   type DocumentThing,
@@ -23,7 +23,6 @@ import type { NewSubscription, SubscriptionChange } from "../../store/sql/subscr
 import type { Api } from "../api.ts";
 import { ApiError } from "../errors.ts";
 import type { ProjectCall } from "../route.ts";
-import { Slices } from "./slices.ts";
 
 export interface ApplyOptions {
   readonly prune: boolean;
@@ -74,7 +73,7 @@ export class DraftPlan {
   /** Of the entry that is being read. */
   #wrong: { readonly path: Path; readonly message: string }[] = [];
   /** Of what is refused, in its order. */
-  readonly #refusedAt: Path[] = [];
+  readonly refusedAt: Path[] = [];
   readonly #hashKey: string;
   /** The same, as hashes take it: made into it once. */
   readonly #markKey: KeyObject;
@@ -147,14 +146,13 @@ export class DraftPlan {
   }
 
   refuse(kind: ThingKind, key: string, path: Path, message: string): void {
-    this.#refusedAt.push(path);
+    this.refusedAt.push(path);
     this.refused.push({ kind, key, path: pathText(path), line: null, message });
   }
 
-  /** Tells the lines of what is refused. */
-  place(lineOf: LineOf): void {
-    const placed = this.refused.map((one, index) => ({ ...one, line: lineOf(this.#refusedAt[index] ?? []) }));
-    this.refused.splice(0, placed.length, ...placed);
+  /** @param lines of what is refused, in its order */
+  place(lines: readonly (number | null)[]): void {
+    for (const [index, one] of this.refused.entries()) this.refused[index] = { ...one, line: lines[index] ?? null };
   }
 
   /**
@@ -182,9 +180,15 @@ export class DraftPlan {
   }
 
   /** Of everything so far. @returns a text for callers to send back */
-  hash(): string {
-    const shown = JSON.stringify([this.changes, this.unchanged, this.refused]);
-    const covered = this.#hash.copy().update(shown).digest();
+  async hash(): Promise<string> {
+    const hash = this.#hash.copy();
+    for (const list of [this.changes, this.refused]) {
+      for (const one of list) {
+        hash.update(`${JSON.stringify(one)}\n`);
+        await this.slices.rest();
+      }
+    }
+    const covered = hash.update(`${this.unchanged}`).digest();
     return createHmac("sha256", this.#hashKey).update(covered).digest("base64url").slice(0, 32);
   }
 

@@ -1,12 +1,13 @@
 /** From the text of a document to the plan of what applying it would do. Nothing is written. */
 import type { Document } from "../../model/document/document.ts";
 import type { Plan } from "../../model/document/plan.ts";
-import { readDocumentInSteps } from "../../model/document/read.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
+import { Slices } from "../../store/slices.ts";
 import type { ApplyOrder } from "../../store/sql/documents/port.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import type { ProjectCall } from "../route.ts";
+import { documentOf } from "../texts/parts.ts";
 import { planAlertRules } from "./alert-rules.ts";
 import { planChannels } from "./channels.ts";
 import { type ApplyOptions, DraftPlan } from "./draft-plan.ts";
@@ -14,10 +15,8 @@ import { planMaintenance } from "./maintenance.ts";
 import { planMonitors } from "./monitors.ts";
 import { planQuietHours } from "./quiet-hours.ts";
 import { References } from "./references.ts";
-import { Slices } from "./slices.ts";
 import { planStatusPages } from "./status-pages.ts";
 import { planSubscriptions } from "./subscriptions.ts";
-import { WORDS } from "./words.ts";
 
 /** The name of a document that has none. */
 const STANDARD_NAME = "default";
@@ -37,8 +36,9 @@ export async function makePlan(
   name: string | null,
   options: ApplyOptions,
 ): Promise<MadePlan> {
-  const { document, faults, places } = await new Slices().run(readDocumentInSteps(text, WORDS));
-  if (document === null) throw refusal("documentInvalid", { details: { errors: faults } });
+  const { parts, faults } = await api.texts.readDocument(text);
+  if (parts === null) throw refusal("documentInvalid", { details: { errors: faults } });
+  const document = await documentOf(parts, new Slices());
   const { documents } = api.controlPlane;
   const known = await documents.list(call.project.id);
   const ownName = name ?? document.name ?? STANDARD_NAME;
@@ -49,8 +49,8 @@ export async function makePlan(
     names: new Map(known.map((one) => [one.id, one.name])),
   });
   await planSections(draft, document);
-  if (draft.refused.length > 0) draft.place(await new Slices().run(places()));
-  const plan = planOf(draft);
+  if (draft.refused.length > 0) draft.place(await api.texts.linesOf(text, draft.refusedAt));
+  const plan = await planOf(draft);
   return { plan, order: options.isDry ? null : orderOf(draft, plan.hash), pageSlugs: draft.pageSlugs };
 }
 
@@ -66,9 +66,9 @@ async function planSections(draft: DraftPlan, document: Document): Promise<void>
   await planStatusPages(draft, document, references);
 }
 
-function planOf(draft: DraftPlan): Plan {
+async function planOf(draft: DraftPlan): Promise<Plan> {
   const { name, changes, unchanged, refused } = draft;
-  return { name, hash: draft.hash(), changes, unchanged, refused };
+  return { name, hash: await draft.hash(), changes, unchanged, refused };
 }
 
 function orderOf(draft: DraftPlan, hash: string): ApplyOrder {

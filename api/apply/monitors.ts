@@ -70,6 +70,7 @@ async function planJudged(
 ): Promise<void> {
   const monitors = await allMonitors(plan);
   const { untouched, others } = await readEntries(plan, document, monitors);
+  await plan.slices.rest();
   const expiry = new ExpiryByHost(plan, monitors.values());
   const staying = untouched.filter(({ wanted, existing }) =>
     expiry.add(wanted.key, { expiry: expiryIn(wanted.body) }, sharedHost(existing)),
@@ -77,10 +78,12 @@ async function planJudged(
   const planned = (await draftAll(plan, others, judge)).filter((one) =>
     expiry.add(one.wanted.key, one.uptime?.draft, one.website),
   );
+  await plan.slices.rest();
   const moved = staying.filter(({ existing }) => expiry.moves(existing.monitor));
   planned.push(...(await draftAll(plan, moved, judge)));
   const planner = new MonitorPlanner(plan, { monitors, expiry, judge });
   await planner.plan(planned, staying, document);
+  await plan.slices.rest();
   const refused = new Set(plan.refused.flatMap(({ kind, key }) => (kind === "monitor" ? [key] : [])));
   const there = [...staying, ...planned].flatMap(({ wanted, existing }) =>
     existing === null || refused.has(wanted.key) ? [] : [[wanted.key, existing.monitor.id] as const],
@@ -229,7 +232,9 @@ class MonitorPlanner {
       const met = existing ?? replaces;
       if (met !== null) this.#met.add(met.monitor.id);
     }
+    await this.#plan.slices.rest();
     this.#leave(new Set(Object.keys(document.monitors ?? {})));
+    await this.#plan.slices.rest();
     await this.#countSlots();
     const refused = await this.#judge.refused();
     const tokens = await this.#tokens(planned);
@@ -237,6 +242,7 @@ class MonitorPlanner {
       await this.#plan.slices.rest();
       await this.#one(one, refused, tokens);
     }
+    await this.#plan.slices.rest();
     this.#shareExpiry();
   }
 

@@ -1,6 +1,7 @@
 /** Things as code: a whole document compared with what there is, and applied (docs/api-contract.md#documents). */
 import { z } from "zod";
 import type { Plan } from "../../model/document/plan.ts";
+import { Slices } from "../../store/slices.ts";
 import { type ApplyOrder, StaleOrderError } from "../../store/sql/documents/port.ts";
 import { makeWindows } from "../../store/sql/monitors/make-windows.ts";
 import { SlotsFullError } from "../../store/sql/monitors/port.ts";
@@ -10,7 +11,8 @@ import type { ApplyOptions } from "../apply/draft-plan.ts";
 import { type MadePlan, makePlan } from "../apply/make-plan.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { type ApiError, refusal } from "../errors.ts";
-import { type ApiResponse, ok } from "../http.ts";
+import type { ApiResponse } from "../http.ts";
+import { okInTurns } from "../long-answer.ts";
 import { askMeanwhile } from "../mail-confirmation.ts";
 import type { AuditRule, ProjectCall, Route } from "../route.ts";
 import * as schemas from "../schemas/index.ts";
@@ -51,7 +53,7 @@ async function apply(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const asked = read(readObject(call.request));
   const made = await planOf(api, call, asked);
   const { plan, order, pageSlugs } = made;
-  if (order === null) return ok({ ...plan, applied: false });
+  if (order === null) return told(plan, false);
   if (asked.expected !== plan.hash) throw otherPlan(plan);
   if (plan.refused.length > 0 && !asked.skipsRefused) throw refusal("documentRefused", { details: { plan } });
   if (plan.changes.length > 0) {
@@ -63,7 +65,12 @@ async function apply(api: Api, call: ProjectCall): Promise<ApiResponse> {
     }
     await takeEffect(api, call, order, pageSlugs);
   }
-  return ok({ ...plan, applied: true });
+  return told(plan, true);
+}
+
+/** Thousands of changes. */
+function told({ changes, refused, ...plan }: Plan, applied: boolean): Promise<ApiResponse> {
+  return okInTurns({ ...plan, applied }, { changes, refused }, new Slices());
 }
 
 async function takeEffect(
@@ -166,9 +173,11 @@ export const documents: readonly Route[] = [
       "documentFlagsInvalid",
       "documentExpectInvalid",
       "documentNameInvalid",
+      "textTooMuch",
       "documentInvalid",
       "documentOther",
       "documentRefused",
+      "textsBusy",
     ],
     handle: apply,
   },

@@ -1,10 +1,7 @@
 /** What another program watches, as a document of ours (docs/use/import.md): nothing is changed, and nothing is kept. */
-import { setImmediate as otherWork } from "node:timers/promises";
 import { z } from "zod";
-import { ImportError, type Imported, type ImportFile, type ImportSteps } from "../../cli/import/importer.ts";
+import type { ImportFile } from "../../cli/import/importer.ts";
 import { importerNamed, importers } from "../../cli/import/index.ts";
-import { reportOf } from "../../cli/import/report.ts";
-import { writeDocument } from "../../model/document/write.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
@@ -18,8 +15,6 @@ const MOST_FILES = 50;
 const LONGEST_NAME = 255;
 /** A project has no more; writing so many takes 0.2 s of a processor. */
 const MOST_MONITORS = 10_000;
-/** More are counted in the last one. */
-const MOST_NOTES = 5_000;
 
 const convertBody = z
   .object({
@@ -43,38 +38,17 @@ const convertBody = z
     ],
   });
 
-async function convert(_api: Api, call: ProjectCall): Promise<ApiResponse> {
+async function convert(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readObject(call.request);
   const source = fieldOf(body, "source");
-  const importer = typeof source === "string" ? importerNamed(source) : undefined;
-  if (importer === undefined) throw refusal("importSourceInvalid");
+  if (typeof source !== "string" || importerNamed(source) === undefined) throw refusal("importSourceInvalid");
   const options = { asPort: isTrue(body, "as_port"), dropExtra: isTrue(body, "drop_extra"), nowMs: call.nowMs };
-  const files = filesOf(body);
-  const { document, notes } = await betweenOtherWork(() => importer.convert(files, options));
-  if (Object.keys(document.monitors ?? {}).length > MOST_MONITORS) throw refusal("importTooMany");
-  const report = reportOf(importer.title, document, notes.slice(0, MOST_NOTES));
-  const text = writeDocument(document, [
-    `Imported from ${importer.title}. Its monitors are known by their keys: keep them.`,
-  ]);
+  const converted = await api.texts.convert({ source, files: filesOf(body), options });
+  if ("fault" in converted) throw badRequest(converted.fault);
+  const { text, report } = converted;
+  if ((report.counts.monitors ?? 0) > MOST_MONITORS) throw refusal("importTooMany");
   // The other program's secrets are in it.
-  return {
-    ...ok({ document: text, report: { ...report, more_notes: notes.length - report.notes.length } }),
-    holdsSecrets: true,
-  };
-}
-
-/** @throws 400 saying which file, where, and what is wrong */
-async function betweenOtherWork(begin: () => ImportSteps): Promise<Imported> {
-  try {
-    const steps = begin();
-    for (;;) {
-      const step = steps.next();
-      if (step.done === true) return step.value;
-      await otherWork();
-    }
-  } catch (error) {
-    throw error instanceof ImportError ? badRequest(error.message) : error;
-  }
+  return { ...ok({ document: text, report }), holdsSecrets: true };
 }
 
 /** @throws 400 */
@@ -115,6 +89,8 @@ export const imports: readonly Route[] = [
       "importSourceInvalid",
       "importTextInvalid",
       "importTooMany",
+      "textTooMuch",
+      "textsBusy",
       [400, "text: line 3: it is YAML that cannot be read (bad indentation of a mapping entry)"],
     ],
     handle: convert,

@@ -76,7 +76,8 @@ async function signIn(api: Api, call: Call, provider: OidcProvider): Promise<str
   await api.authCache.refresh();
   const caller = { user: found.user, key: null, session: null };
   const begun = await beginSession(api, call, caller, "oidc");
-  if (found.joinedAs !== null) await recordChange(api, SIGN_IN_RIGHTS, JOINED_AUDIT, begun.signed, joined(found));
+  if (found.joinedAs !== null)
+    await recordChange(api, SIGN_IN_RIGHTS, JOINED_AUDIT, begun.signed, { body: joined(found) });
   return begun.cookie;
 }
 

@@ -2,12 +2,12 @@
 import type { Document } from "../../model/document/document.ts";
 import { SECTION_OF, type ThingKind } from "../../model/document/plan.ts";
 import { writeDocument } from "../../model/document/write.ts";
+import { Slices } from "../../store/slices.ts";
 import type { DocumentRecord } from "../../store/sql/documents/port.ts";
 import type { SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
 import { channelEntry, maintenanceEntry, quietHoursEntry, ruleEntry, statusPageEntry } from "../apply/entries.ts";
 import { KeyNames } from "../apply/references.ts";
-import { Slices } from "../apply/slices.ts";
 import { allSubscriptions } from "../apply/subscriptions.ts";
 import { refusal } from "../errors.ts";
 import { openTunnel } from "../monitors/tunnel-requests.ts";

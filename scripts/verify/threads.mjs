@@ -2,6 +2,7 @@
 import { isTest, sources, text } from "./sources.mjs";
 
 const STARTERS = new Set([
+  "api/texts/start.ts",
   "engine/pool/pool.ts",
   "native/sandbox/broker-service.ts",
   "scheduler/subscriptions/start.ts",

@@ -1,5 +1,6 @@
 /** All that one apply writes. Runs in one transaction: what is no longer as it was when the order was made undoes all of it. */
 import { THING_KINDS, type ThingKind } from "../../../model/document/plan.ts";
+import { Slices } from "../../slices.ts";
 import { chunksOf } from "../db/bulk.ts";
 import type { Session } from "../db/database.ts";
 import { encoder } from "../schema/column.ts";
@@ -19,6 +20,8 @@ import {
 import { applySettings } from "./settings.ts";
 
 const fromThing = encoder(DOCUMENT_THINGS);
+/** Rows of one statement, which nothing interrupts. */
+const AT_ONCE = 100;
 
 export async function applyOrder(session: Session, order: ApplyOrder): Promise<void> {
   await holdProject(session, order.projectId);
@@ -45,10 +48,13 @@ interface Claim {
 
 /** Each key still stands for what it stood for, and each thing has no other key. @throws StaleOrderError */
 async function requireSeen(session: Session, order: ApplyOrder): Promise<void> {
+  const slices = new Slices();
   for (const [kind, claims] of claimsOf(order)) {
     const released = order.release.filter((one) => one.kind === kind).map(({ key }) => ({ key, id: null }));
-    for (const some of chunksOf([...claims, ...released]))
+    for (const some of chunksOf([...claims, ...released], AT_ONCE)) {
       await requireSome(session, order.projectId, kind, some, order.seen);
+      await slices.rest();
+    }
   }
 }
 
@@ -136,7 +142,9 @@ async function assign(
   things: readonly Assigned[],
 ): Promise<void> {
   const { kysely } = session;
-  for (const some of chunksOf(things)) {
+  const slices = new Slices();
+  for (const some of chunksOf(things, AT_ONCE)) {
+    await slices.rest();
     for (const kind of THING_KINDS) {
       const ofKind = some.filter((thing) => thing.kind === kind);
       if (ofKind.length === 0) continue;
@@ -154,7 +162,9 @@ async function assign(
 }
 
 async function release({ kysely }: Session, { projectId, release: things }: ApplyOrder): Promise<void> {
-  for (const some of chunksOf(things)) {
+  const slices = new Slices();
+  for (const some of chunksOf(things, AT_ONCE)) {
+    await slices.rest();
     for (const kind of THING_KINDS) {
       const keys = some.filter((thing) => thing.kind === kind).map(({ key }) => key);
       if (keys.length === 0) continue;

@@ -1,7 +1,7 @@
 /** Documents, read: what their keys stand for, and the monitors that they are compared with. */
-import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import type { ThingKind } from "../../../model/document/plan.ts";
+import { Slices } from "../../slices.ts";
 import { chunksOf } from "../db/bulk.ts";
 import type { Database, Session } from "../db/database.ts";
 import { MONITOR_COLUMNS, toMonitor } from "../monitors/rows.ts";
@@ -11,7 +11,7 @@ import type { Row, Tables } from "../schema/tables.ts";
 import { applyOrder } from "./apply.ts";
 import type { DocumentRecord, Documents, DocumentThing, MonitorOfProject } from "./port.ts";
 
-/** Monitors that are read before others may have the thread: on SQLite some milliseconds of work. */
+/** Rows of one statement, which nothing interrupts: on SQLite some milliseconds of work. */
 const AT_ONCE = 250;
 
 const toDocument: (row: Row<"documents">) => DocumentRecord = decoder(DOCUMENTS);
@@ -84,23 +84,37 @@ export function createDocuments({ read, write }: Database): Documents {
 
 async function things(session: Session, projectId: number): Promise<readonly DocumentThing[]> {
   const found: DocumentThing[] = [];
+  for await (const some of thingsInParts(session, projectId)) found.push(...some);
+  return found;
+}
+
+async function* thingsInParts(session: Session, projectId: number): AsyncIterable<readonly DocumentThing[]> {
+  const slices = new Slices();
   for (const [kind, { table, removedAt }] of Object.entries(TABLES)) {
     const isAlive = removedAt === undefined ? sql`true` : sql`${sql.ref(`o.${removedAt}`)} is null`;
     const isThere = sql<boolean | number>`exists (select 1 from ${sql.table(table)} o where o.id = t.thing_id
       and o.project_id = t.project_id and ${isAlive})`;
-    const rows = await session.kysely
-      .selectFrom("document_things as t")
-      .selectAll()
-      .select(isThere.as("is_there"))
-      .where("t.project_id", "=", projectId)
-      .where("t.kind", "=", kind as ThingKind)
-      .execute();
-    for (const row of rows) found.push({ ...toThing(row), isThere: Boolean(row.is_there) });
+    for (let after = ""; ; ) {
+      const rows = await session.kysely
+        .selectFrom("document_things as t")
+        .selectAll()
+        .select(isThere.as("is_there"))
+        .where("t.project_id", "=", projectId)
+        .where("t.kind", "=", kind as ThingKind)
+        .where("t.key", ">", after)
+        .orderBy("t.key")
+        .limit(AT_ONCE)
+        .execute();
+      yield rows.map((row) => ({ ...toThing(row), isThere: Boolean(row.is_there) }));
+      await slices.rest();
+      if (rows.length < AT_ONCE) break;
+      after = rows.at(-1)?.key ?? after;
+    }
   }
-  return found;
 }
 
 async function* monitors(session: Session, projectId: number): AsyncIterable<readonly MonitorOfProject[]> {
+  const slices = new Slices();
   for (let after = 0; ; ) {
     const rows = await session.kysely
       .selectFrom("monitors as m")
@@ -114,6 +128,6 @@ async function* monitors(session: Session, projectId: number): AsyncIterable<rea
     yield rows.map((row) => ({ monitor: toMonitor(row), generation: row.generation }));
     if (rows.length < AT_ONCE) return;
     after = rows.at(-1)?.id ?? after;
-    await setImmediate();
+    await slices.rest();
   }
 }

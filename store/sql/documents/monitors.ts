@@ -1,10 +1,10 @@
 /** Monitors that one apply makes, changes and removes: in a few statements however many there are, some hundred rows at a time. */
-import { setImmediate } from "node:timers/promises";
 import type { Actor } from "../../../model/actor.ts";
 import { pauseEvent } from "../../../model/event.ts";
 import { familyOf } from "../../../model/kind.ts";
 import { newLiveState } from "../../../model/live.ts";
 import type { Monitor } from "../../../model/monitor.ts";
+import { Slices } from "../../slices.ts";
 import { holdWorkspace } from "../accounts/workspaces.ts";
 import { bulkInsert, bulkUpdate, chunksOf, insertInChunks, insertRows, unnested } from "../db/bulk.ts";
 import { bulkStatement, type Session, type Statement } from "../db/database.ts";
@@ -68,8 +68,8 @@ const LAST_ID: Statement = {
     "select nextval(pg_get_serial_sequence('monitors', 'id'))::bigint as id from json_array_elements_text($1::json)",
 };
 
-/** Rows of one turn of the loop: the API's thread has other callers, and a new monitor is written into three tables. */
-const MADE_AT_ONCE = 200;
+/** Rows of one statement, which nothing interrupts: one row at a time on SQLite, and a new monitor is written into three tables. */
+const AT_ONCE = 100;
 
 interface Held extends MonitorWithLive {
   readonly generation: number;
@@ -77,11 +77,15 @@ interface Held extends MonitorWithLive {
 
 export async function applyMonitors(session: Session, order: ApplyOrder): Promise<readonly Assigned[]> {
   const { create, change, remove: removed } = order.monitors;
-  const held = await holdAll(session, order.projectId, [...change, ...removed]);
-  for (const { id } of removed) await remove(session, order.projectId, id, order.nowMs);
+  const slices = new Slices();
+  const held = await holdAll(session, order.projectId, [...change, ...removed], slices);
+  for (const { id } of removed) {
+    await remove(session, order.projectId, id, order.nowMs);
+    await slices.rest();
+  }
   await requireSlots(session, order, held);
-  const changed = await changeAll(session, order, held);
-  const made = await createAll(session, create, order.actor);
+  const changed = await changeAll(session, order, held, slices);
+  const made = await createAll(session, create, order.actor, slices);
   return [...changed, ...made];
 }
 
@@ -90,10 +94,11 @@ async function holdAll(
   session: Session,
   projectId: number,
   wanted: readonly (Removed | Changed<MonitorChange>)[],
+  slices: Slices,
 ): Promise<ReadonlyMap<number, Held>> {
   const held = new Map<number, Held>();
   const ordered = wanted.map(({ id }) => id).sort((one, other) => one - other);
-  for (const ids of chunksOf(ordered)) {
+  for (const ids of chunksOf(ordered, AT_ONCE)) {
     let query = session.kysely
       .selectFrom("monitors as m")
       .innerJoin("live as l", "l.monitor_id", "m.id")
@@ -105,7 +110,7 @@ async function holdAll(
     if (session.dialect === "postgres") query = query.forNoKeyUpdate("m");
     for (const row of await query.execute())
       held.set(row.id, { ...toMonitorWithLive(row), generation: row.generation });
-    await setImmediate();
+    await slices.rest();
   }
   for (const { id, version } of wanted) if (held.get(id)?.generation !== version) throw new StaleOrderError();
   return held;
@@ -130,9 +135,10 @@ async function changeAll(
   session: Session,
   { monitors, nowMs, actor }: ApplyOrder,
   held: ReadonlyMap<number, Held>,
+  slices: Slices,
 ): Promise<readonly Assigned[]> {
   const assigned: Assigned[] = [];
-  for (const some of chunksOf(monitors.change)) {
+  for (const some of chunksOf(monitors.change, AT_ONCE)) {
     const changes: (ChangedMonitor & { readonly status: MonitorWithLive["live"]["status"] })[] = [];
     for (const { id, change } of some) {
       const now = held.get(id);
@@ -144,7 +150,7 @@ async function changeAll(
     const written = new Set(changes.map(({ monitor }) => monitor.id));
     for (const { id, version, managed } of some)
       if (managed !== null) assigned.push(assignedTo(id, managed, written.has(id) ? generation : version));
-    await setImmediate();
+    await slices.rest();
   }
   return assigned;
 }
@@ -195,17 +201,18 @@ async function createAll(
   session: Session,
   made: readonly Made<NewMonitor>[],
   actor: Actor,
+  slices: Slices,
 ): Promise<readonly Assigned[]> {
   if (made.length === 0) return [];
   const ids = await reserveIds(session, made.length);
   const generation = await raiseGeneration(session);
   const assigned: Assigned[] = [];
   let next = 0;
-  for (const some of chunksOf(made, MADE_AT_ONCE)) {
+  for (const some of chunksOf(made, AT_ONCE)) {
     const wanted = some.map((one) => ({ ...one, id: ids[next++] ?? 0 }));
     await addSome(session, wanted, generation, actor);
     for (const { key, id, marks } of wanted) assigned.push(assignedTo(id, { key, marks }, generation));
-    await setImmediate();
+    await slices.rest();
   }
   return assigned;
 }

@@ -1,4 +1,7 @@
-/** Long work on the API's thread, a few milliseconds at a time: other requests are answered in between. */
+/**
+ * Long work on a thread that has other callers, a few milliseconds at a time. What takes thousands of steps calls `rest` after each of them; a transaction
+ * of thousands of rows does, too, because SQLite runs on the thread that calls it.
+ */
 import { setImmediate } from "node:timers/promises";
 
 const SLICE_MS = 8;

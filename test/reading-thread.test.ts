@@ -1,0 +1,50 @@
+/** The thread that reads long texts, of the built files. */
+import { describe, expect, it, onTestFinished } from "vitest";
+import type * as Words from "../api/apply/words.ts";
+import type * as Start from "../api/texts/start.ts";
+import { TextRefused } from "../api/texts/texts.ts";
+
+const { startTexts } = (await import(new URL("../dist/api/texts/start.js", import.meta.url).href)) as typeof Start;
+const { WORDS } = (await import(new URL("../dist/api/apply/words.js", import.meta.url).href)) as typeof Words;
+
+function started(options: Start.ReadingThreadOptions) {
+  const texts = startTexts(WORDS, options);
+  onTestFinished(() => texts.close());
+  return texts;
+}
+
+const DOCUMENT = "sonde: 1\nmonitors:\n  web: { type: http, url: https://www.test-site.org/ }\n";
+
+describe("The reading thread", () => {
+  it("reads a document, the lines of its things, and another program's file as this thread does", async () => {
+    const [here, there] = [started({}), started({ mostHere: 0 })];
+    for (const text of [DOCUMENT, "sonde: 2", "[", JSON.stringify({ sonde: 1 })])
+      expect(await there.readDocument(text)).toEqual(await here.readDocument(text));
+    expect(await there.linesOf(DOCUMENT, [["monitors", "web"], ["nothing"]])).toEqual([3, 1]);
+    const order = {
+      source: "gatus",
+      files: [{ name: "text", text: 'endpoints: [{ name: shop, url: "https://www.test-site.org/" }]' }],
+      options: {},
+    };
+    expect(await there.convert(order)).toEqual(await here.convert(order));
+    const bad = { ...order, files: [{ name: "text", text: "endpoints: [" }] };
+    expect(await there.convert(bad)).toEqual(await here.convert(bad));
+    expect(await there.convert(bad)).toHaveProperty("fault");
+  });
+
+  it("is ended by a text that takes too long, and the next one has another", async () => {
+    const texts = started({ mostHere: 100, withinMs: 1 });
+    const long = `sonde: [${"1,".repeat(500_000)}1]`;
+    await expect(texts.readDocument(long)).rejects.toHaveProperty("isBusy", false);
+    await expect(texts.readDocument(long)).rejects.toHaveProperty("name", TextRefused.name);
+    expect((await texts.readDocument(DOCUMENT)).faults).toEqual([]);
+  });
+
+  it("refuses texts when too many wait, and when it is closed", async () => {
+    const texts = started({ mostHere: 0 });
+    const asked = await Promise.allSettled(Array.from({ length: 18 }, () => texts.readDocument(DOCUMENT)));
+    expect(asked.map(({ status }) => status)).toEqual([...Array(17).fill("fulfilled"), "rejected"]);
+    await texts.close();
+    await expect(texts.readDocument(DOCUMENT)).rejects.toHaveProperty("isBusy", true);
+  });
+});
