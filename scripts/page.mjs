@@ -12,9 +12,11 @@ const LEAST_BYTES = 512;
 /** The first versions that know light-dark() and popover. */
 const BROWSERS = ["chrome123", "firefox125", "safari17.5"];
 
-/** Not the chart, and of the languages only English: the others are loaded when they are chosen. */
-const SHARED =
-  /node_modules\/(?:preact|@preact|openapi-fetch)\/|\/web\/(?:(?:api|state|parts)\/(?!chart|schema|edit-|selector-field)|words\/(?!ru|fa|zh))/;
+/** Not what later screens alone use, as the chart, and of the languages only English: the others are loaded when they are chosen. */
+const LATER = "chart|schema|edit-|selector-|shown-once|download|scroll|tabs|monitor-form|checked|line|hand-over";
+const SHARED = new RegExp(
+  `node_modules/(?:preact|@preact|openapi-fetch)/|/web/(?:(?:api|state|parts)/(?!${LATER})|words/(?!ru|fa|zh))`,
+);
 
 /** A language's words are two files, each below what a lazy file may have. */
 const FURTHER_WORDS = /\/web\/words\/(ru|fa|zh)\/(?:setting|telling)/;

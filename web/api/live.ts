@@ -52,6 +52,8 @@ export function followProject(project: string, handlers: LiveHandlers): () => vo
 
 /** Many monitors that change at once are one reading, ms. */
 const GATHER_MS = 300;
+/** Between two readings that news cause: one is of 10,000 monitors, and the stream tells what changes between them, ms. */
+const REST_MS = 3_000;
 
 class Follower {
   readonly #project: string;
@@ -126,7 +128,8 @@ class Follower {
 
   #readSoon(): void {
     clearTimeout(this.#gatherTimer);
-    this.#gatherTimer = setTimeout(() => void this.#read(), GATHER_MS);
+    const restMs = this.#lastReadMs + REST_MS - performance.now();
+    this.#gatherTimer = setTimeout(() => void this.#read(), Math.max(GATHER_MS, restMs));
   }
 
   #readWhenOld(): void {

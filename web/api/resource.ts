@@ -1,14 +1,16 @@
 /** What a screen has asked for: loaded once, again when it is told to, and given up when the screen is left. */
 import { type ReadonlySignal, signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { messageOf } from "./client.ts";
+
+/** Between two questions that news cause, ms. */
+const REST_MS = 2_000;
 
 export interface Loaded<T> {
   /** The latest; null before the first. */
   readonly value: T | null;
   /** Why the latest attempt failed, in the API's words. */
   readonly error: string | null;
-  readonly loading: boolean;
 }
 
 export interface Resource<T> {
@@ -32,27 +34,39 @@ export function useResource<T>(
   return resource;
 }
 
-/** Asks again when there are news; what is shown stays meanwhile, and so does what a person is writing beside it. */
-export function useReloadOn<T>({ state, reload }: Resource<T>, news: string): void {
+/**
+ * Asks again when there are news; what is shown stays meanwhile, and so does what a person is writing beside it. The first news are followed at once;
+ * in a storm they come each second, which no list can be read at.
+ * @param restMs at least this long between two questions
+ */
+export function useReloadOn<T>({ state, reload }: Resource<T>, news: string, restMs = REST_MS): void {
+  const askedAtMs = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
-    if (state.peek().value !== null) reload();
-  }, [news, state, reload]);
+    if (state.peek().value === null) return;
+    const ask = () => {
+      askedAtMs.current = performance.now();
+      reload();
+    };
+    const waitMs = askedAtMs.current + restMs - performance.now();
+    if (waitMs <= 0) return ask();
+    const timer = setTimeout(ask, waitMs);
+    return () => clearTimeout(timer);
+  }, [news, state, reload, restMs]);
 }
 
 function createResource<T>(load: (signal: AbortSignal) => Promise<T>) {
-  const state = signal<Loaded<T>>({ value: null, error: null, loading: true });
+  const state = signal<Loaded<T>>({ value: null, error: null });
   let flight: AbortController | null = null;
   const reload = () => {
     flight?.abort();
     const own = new AbortController();
     flight = own;
-    state.value = { ...state.peek(), loading: true };
     load(own.signal).then(
       (value) => {
-        if (flight === own) state.value = { value, error: null, loading: false };
+        if (flight === own) state.value = { value, error: null };
       },
       (error: unknown) => {
-        if (flight === own) state.value = { ...state.peek(), error: messageOf(error), loading: false };
+        if (flight === own) state.value = { ...state.peek(), error: messageOf(error) };
       },
     );
   };

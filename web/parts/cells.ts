@@ -1,5 +1,5 @@
 /** Draws the cells of a group of monitors: a colour and a shape for each. */
-import type { MonitorEntry, Status } from "../state/monitors.ts";
+import type { Run, Status } from "../state/monitors.ts";
 import { STATUSES } from "../state/monitors.ts";
 
 /** Between two cells, CSS px. */
@@ -56,7 +56,7 @@ function askedPalette(): Palette {
 
 export function drawCells(
   canvas: HTMLCanvasElement,
-  entries: readonly MonitorEntry[],
+  runs: readonly Run[],
   { cell, columns, height }: Layout,
   palette: Palette,
   active: number,
@@ -66,17 +66,11 @@ export function drawCells(
   const [pitch, scale] = [cell + GAP, canvasScale()];
   canvas.width = columns * pitch * scale;
   canvas.height = Math.max(1, Math.round(height * scale));
-  const count = entries.length;
-  for (let from = 0; from < count; ) {
-    const status = entries[from]?.status;
-    const rowEnd = Math.min(count, (Math.floor(from / columns) + 1) * columns);
-    let end = from + 1;
-    while (end < rowEnd && entries[end]?.status === status) end++;
-    if (status !== undefined) {
-      context.fillStyle = tileOf(context, status, cell, scale, palette);
-      const [x, y] = [(from % columns) * pitch, Math.floor(from / columns) * pitch];
-      context.fillRect(x * scale, y * scale, (end - from) * pitch * scale, pitch * scale);
-    }
+  let from = 0;
+  for (const { status, end } of runs) {
+    context.fillStyle = tileOf(context, status, cell, scale, palette);
+    for (const [x, y, width, high] of blocksOf(from, end, columns))
+      context.fillRect(...([x, y, width, high].map((cells) => cells * pitch * scale) as Box));
     from = end;
   }
   if (active < 0) return;
@@ -85,6 +79,21 @@ export function drawCells(
   context.strokeStyle = palette.ring;
   context.lineWidth = 2;
   context.strokeRect(x - 0.5, y - 0.5, cell + 1, cell + 1);
+}
+
+type Box = [x: number, y: number, width: number, height: number];
+
+/** @returns what a stretch of cells covers, in cells: the rest of its first row, the rows that it fills, and the start of its last one */
+function blocksOf(from: number, end: number, columns: number): readonly Box[] {
+  const [first, last] = [Math.floor(from / columns), Math.floor(end / columns)];
+  const [start, stop] = [from % columns, end % columns];
+  if (first === last) return [[start, first, stop - start, 1]];
+  const whole = start === 0 ? first : first + 1;
+  return [
+    [start, first, columns - start, whole - first],
+    [0, whole, columns, last - whole],
+    [0, last, stop, 1],
+  ];
 }
 
 /** Whole: each cell is then the same picture. */

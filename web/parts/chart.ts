@@ -11,6 +11,10 @@ export interface Line {
 }
 
 const HEIGHT = 220;
+const FONT = "12px system-ui";
+/** Right of the lines, CSS px: at least, and beside the half of a mark's text that stands there. */
+const LEAST_RIGHT = 12;
+const BESIDE_TEXT = 4;
 const MINUTE_S = 60;
 const DAY_S = 86_400;
 
@@ -27,18 +31,27 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
     probe.remove();
     return color;
   };
+  let lastMark = "";
   const make = () => {
     const grid = { stroke: colour("tone-line"), width: 1 };
-    const axis = { stroke: colour("tone-text"), grid, ticks: grid, font: "12px system-ui" };
+    const axis = { stroke: colour("tone-text"), grid, ticks: grid, font: FONT };
     return new uPlot(
       {
         width: Math.max(host.clientWidth, 200),
         height: HEIGHT,
-        padding: [12, 24, 0, 0],
+        // The text of the last mark is as wide as its language makes it.
+        padding: [12, () => Math.max(LEAST_RIGHT, widthOf(lastMark) / 2 + BESIDE_TEXT), 0, 0],
         cursor: { y: false },
         scales: { y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.1, 1)] } },
         axes: [
-          { ...axis, values: (_, splits, ___, ____, incr) => splits.map((s) => tick(s * 1_000, incr)) },
+          {
+            ...axis,
+            values: (_, splits, ___, ____, incr) => {
+              const marks = splits.map((s) => tick(s * 1_000, incr));
+              lastMark = marks.at(-1) ?? "";
+              return marks;
+            },
+          },
           { ...axis, size: 64, values: (_, splits) => splits.map((ms) => milliseconds(ms)) },
         ],
         series: [
@@ -77,4 +90,11 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
 function tick(atMs: number, stepS: number): string {
   if (stepS >= DAY_S) return shortDay(atMs);
   return stepS >= MINUTE_S ? minute(atMs) : clock(atMs);
+}
+
+function widthOf(text: string): number {
+  const context = document.createElement("canvas").getContext("2d");
+  if (context === null) return 0;
+  context.font = FONT;
+  return context.measureText(text).width;
 }

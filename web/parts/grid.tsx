@@ -145,7 +145,7 @@ interface GroupRowProps {
   readonly laidOut: (columns: number) => void;
 }
 
-function GroupRow({ group: { name, entries }, cell, mostListed, alone, active, choose, laidOut }: GroupRowProps) {
+function GroupRow({ group: { name, entries, runs }, cell, mostListed, alone, active, choose, laidOut }: GroupRowProps) {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useSignal(0);
@@ -162,9 +162,10 @@ function GroupRow({ group: { name, entries }, cell, mostListed, alone, active, c
     if (canvas.current === null || host.current === null || width.value === 0) return;
     layout.current = layoutOf(entries.length, width.value, cell);
     laidOut(layout.current.columns);
-    drawCells(canvas.current, entries, layout.current, paletteOf(`${theme.value} ${dark}`), active);
+    drawCells(canvas.current, runs, layout.current, paletteOf(`${theme.value} ${dark}`), active);
     canvas.current.style.width = `${canvas.current.width / canvasScale()}px`;
-  }, [entries, width.value, cell, active, dark, theme.value, revision.value]);
+    // Worst come first: where the stretches of a status end is all that the picture shows.
+  }, [runs.map(({ status, end }) => `${status}${end}`).join(), width.value, cell, active, dark, theme.value]);
   const hit = (event: MouseEvent) => cellAt(layout.current, entries.length, event.offsetX, event.offsetY);
   const current = entries[active];
   return (

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
 import { Failed } from "../parts/states.tsx";
-import { counts, incidentNews, serviceNow } from "../state/project.ts";
+import { incidentState, serviceNow } from "../state/project.ts";
 import { timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
 
@@ -11,6 +11,8 @@ type Incident = Schemas["IncidentList"]["incidents"][number];
 
 const HOUR_MS = 3_600_000;
 const RELOAD_MS = 60_000;
+/** Of an hour in bars of a minute; its answer is of a thousand incidents at most. */
+const REST_MS = 10_000;
 /** More in one hour are a storm, whose number stands in the first line. */
 const MOST = 1_000;
 /** Of a minute each. */
@@ -27,7 +29,7 @@ export function LastHour() {
     "last hour",
     RELOAD_MS,
   );
-  useReloadOn(hour, `${incidentNews.value} ${counts.value?.down}`);
+  useReloadOn(hour, incidentState.value, REST_MS);
   const { value, error } = hour.state.value;
   if (value === null) return error === null ? null : <Failed message={error} again={hour.reload} />;
   return <Told incidents={value.incidents} />;

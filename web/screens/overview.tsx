@@ -14,7 +14,7 @@ import { grouping } from "../state/prefs.ts";
 import {
   counts,
   filterLine,
-  incidentNews,
+  incidentState,
   loadOverview,
   overviewError,
   revision,
@@ -153,7 +153,7 @@ function OpenIncidents() {
       data(client.GET("/incidents", { params: { query: { status: "active", limit: MOST_INCIDENTS } }, signal })),
     "open incidents",
   );
-  useReloadOn(open, `${incidentNews.value} ${counts.value?.down} ${counts.value?.degraded}`);
+  useReloadOn(open, incidentState.value);
   const { value, error } = open.state.value;
   return (
     <section class="card" aria-labelledby="open-incidents">

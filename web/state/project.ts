@@ -2,12 +2,21 @@
 import { computed, signal } from "@preact/signals";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { parseFilter } from "./filter.ts";
-import { applyChanges, type Change, countByStatus, entriesOf, type MonitorEntry, select } from "./monitors.ts";
+import {
+  applyChanges,
+  type Change,
+  countByStatus,
+  entriesOf,
+  ID_PREFIX,
+  type MonitorEntry,
+  select,
+} from "./monitors.ts";
 import { route } from "./route.ts";
 
 interface Shown {
   readonly entries: readonly MonitorEntry[];
-  readonly byId: ReadonlyMap<string, MonitorEntry>;
+  /** By `srv_12`, and by 12, as the stream has it. */
+  readonly byId: ReadonlyMap<string | number, MonitorEntry>;
   readonly columns: Schemas["Overview"];
 }
 
@@ -19,6 +28,12 @@ export const revision = signal(0);
 
 /** Grows whenever something about incidents has changed. */
 export const incidentNews = signal(0);
+
+/** Another text whenever incidents may be other ones: told by the stream, or, without one, seen in the columns that were read again. */
+export const incidentState = computed(() => {
+  const { active, unacknowledged } = shown.value?.columns.incidents ?? { active: 0, unacknowledged: 0 };
+  return `${incidentNews.value} ${active} ${unacknowledged}`;
+});
 
 /** The service's clock less this device's, ms: ages are right on a device whose clock is wrong. */
 let clockOffsetMs = 0;
@@ -58,7 +73,9 @@ function take(columns: Schemas["Overview"]): void {
   clockOffsetMs = Date.parse(columns.at) - Date.now();
   const entries = entriesOf(columns);
   overviewError.value = null;
-  shown.value = { entries, byId: new Map(entries.map((entry) => [entry.id, entry])), columns };
+  const byId = new Map<string | number, MonitorEntry>();
+  for (const entry of entries) byId.set(entry.id, entry).set(Number(entry.id.slice(ID_PREFIX.length)), entry);
+  shown.value = { entries, byId, columns };
 }
 
 /** @param at of the service, ISO 8601 */

@@ -15,13 +15,17 @@ const CROSS = "<path d='M5 5l6 6M11 5l-6 6' stroke='white' stroke-width='2' stro
 
 export function followTitle(): void {
   let before: number | null = null;
+  let drawn: keyof typeof COLOURS | null = null;
   effect(() => {
     const now = counts.value;
     const down = now?.down ?? 0;
     document.title = down > 0 ? `(${down}) Sonde` : "Sonde";
-    const worst = now === null ? "none" : down > 0 ? "down" : now.degraded + now.partial > 0 ? "degraded" : "healthy";
+    const worst: keyof typeof COLOURS =
+      now === null ? "none" : down > 0 ? "down" : now.degraded + now.partial > 0 ? "degraded" : "healthy";
     const link = document.querySelector<HTMLLinkElement>("link[rel=icon]");
-    if (link !== null) link.href = icon(COLOURS[worst], worst === "down" ? CROSS : "");
+    // A browser draws it anew each time that it is set.
+    if (link !== null && worst !== drawn) link.href = icon(COLOURS[worst], worst === "down" ? CROSS : "");
+    drawn = worst;
     if (now === null) before = null;
     else {
       if (before !== null && down > before) announce(t("announce.down", { n: down - before }));
