@@ -14,7 +14,7 @@ import { Shell } from "./parts/shell.tsx";
 import { Skeleton } from "./parts/states.tsx";
 import { SignIn, Unreachable } from "./screens/sign-in.tsx";
 import { followTheme } from "./state/prefs.ts";
-import { incidentNews, loadOverview, overviewError, takeChanges } from "./state/project.ts";
+import { incidentNews, loadOverview, takeChanges } from "./state/project.ts";
 import { followAddress } from "./state/route.ts";
 import { project, resumeSession, session } from "./state/session.ts";
 import { followShortcuts } from "./state/shortcuts.ts";
@@ -45,10 +45,7 @@ effect(() => {
   if (id === undefined) return;
   return untracked(() =>
     followProject(id, {
-      async reload() {
-        await loadOverview();
-        return overviewError.peek() === null;
-      },
+      reload: loadOverview,
       changes: takeChanges,
       incident: () => incidentNews.value++,
     }),

@@ -85,10 +85,79 @@ describeWith(["chromium"], "the page and its stream", () => {
     },
     PATIENCE_MS,
   );
+
+  it(
+    "says so when the network swallows everything, and comes back with what the screen asks for",
+    async () => {
+      const cable = await openCable(product.port);
+      const page = await signedIn(`http://127.0.0.1:${cable.port}`);
+      await says(page, "live");
+      cable.swallow();
+      await page.locator(".live-word", { hasText: "offline" }).waitFor({ timeout: 2 * COMES_WITHIN_MS });
+      await cable.cut();
+      await page.evaluate("location.hash = '/incidents'");
+      await page.getByRole("alert").filter({ hasText: "cannot be reached" }).first().waitFor();
+      await cable.mend();
+      await says(page, "live");
+      await page.getByRole("alert").filter({ hasText: "cannot be reached" }).waitFor({ state: "detached" });
+      await page.getByRole("heading", { level: 2 }).or(page.getByText("No incidents")).first().waitFor();
+      await page.context().close();
+      await cable.cut();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
+    "is kept fresh where there is no stream left, as when 200 are open",
+    async () => {
+      const context = await browser.newContext(DESKTOP);
+      const page = await context.newPage();
+      const refused = { error: true, code: 503, message: "Too many streams are open." };
+      await page.route("**/api/v1/live?**", (route) => route.fulfill({ status: 503, json: refused }));
+      await page.goto(`${product.url}/`);
+      await page.getByRole("textbox", { name: "Key" }).fill(product.key);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Monitors" }).click();
+      await says(page, "every 10 s");
+      await doorIs(page, "healthy");
+      await door.close();
+      await doorIs(page, "down");
+      await door.reopen();
+      await doorIs(page, "healthy");
+      await context.close();
+    },
+    PATIENCE_MS,
+  );
+
+  it("says of a link that was used, or is wrong, that it signs no one in, and asks for a key", async () => {
+    const invited = await product.api.post<{ link: string }>("/members", {
+      ...{ email: "grace@test-site.org", name: "Grace", role: "viewer" },
+    });
+    const signIn = async (link: string): Promise<Page> => {
+      const { page } = await openPage(browser, link, DESKTOP, [401]);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      return page;
+    };
+    const first = await signIn(invited.body.link);
+    await first.getByRole("navigation", { name: "Main" }).waitFor();
+    for (const link of [invited.body.link, invited.body.link.replace(/code=.*/, "code=wrong")]) {
+      const second = await signIn(link);
+      await second
+        .getByRole("alert")
+        .filter({ hasText: /code|link/i })
+        .waitFor();
+      await second.getByRole("textbox", { name: "Key" }).waitFor();
+      expect(second.url()).not.toContain("code=");
+      await second.context().close();
+    }
+    await first.context().close();
+  });
 });
 
 interface Cable {
   readonly port: number;
+  /** From now on it swallows everything, as a dead network does: nothing is refused, and nothing ends. */
+  swallow(): void;
   /** Everything that goes through ends, and nothing is taken. */
   cut(): Promise<void>;
   mend(): Promise<void>;
@@ -98,6 +167,7 @@ interface Cable {
 async function openCable(to: number): Promise<Cable> {
   const port = await freePort();
   const sockets = new Set<Socket>();
+  let isDead = false;
   let server: Server | null = null;
   const mend = (): Promise<void> =>
     new Promise((settle, fail) => {
@@ -112,7 +182,11 @@ async function openCable(to: number): Promise<Cable> {
             far.destroy();
           });
         }
-        near.pipe(far).pipe(near);
+        for (const [from, onto] of [
+          [near, far],
+          [far, near],
+        ] as const)
+          from.on("data", (bytes) => isDead || onto.write(bytes));
       });
       server.on("error", fail);
       server.listen(port, "127.0.0.1", settle);
@@ -120,7 +194,13 @@ async function openCable(to: number): Promise<Cable> {
   await mend();
   return {
     port,
-    mend,
+    mend: () => {
+      isDead = false;
+      return mend();
+    },
+    swallow: () => {
+      isDead = true;
+    },
     cut: () =>
       new Promise((settle) => {
         server?.close(() => settle());

@@ -12,16 +12,16 @@ export const liveState = signal<LiveState>("slow");
 
 /** Without a stream the columns are read again this often, ms. */
 const POLL_MS = 10_000;
-/** Beside a stream, which may lose messages while a store is away, ms. */
-const RELOAD_MS = 60_000;
+/** Beside a stream, which may lose messages while a store is away, and may be cut without an end, ms. */
+const RELOAD_MS = 30_000;
 /** A tab that is hidden this long gives its connection back: a browser has six for a host, ms. */
 const HIDDEN_MS = 30_000;
 /** Between two attempts after the stream was refused, ms; each attempt doubles it. */
 const RETRY_MS = { first: 2_000, longest: 60_000 } as const;
 
 export interface LiveHandlers {
-  /** Reads the columns. @returns whether the service answered */
-  reload(): Promise<boolean>;
+  /** Reads the columns, and gives up in time. @returns whether the service answered; null: another reading took the place of this one */
+  reload(): Promise<boolean | null>;
   changes(changes: readonly Change[], at: string): void;
   /** Something about incidents changed. */
   incident(): void;
@@ -55,6 +55,9 @@ const GATHER_MS = 300;
 /** Between two readings that news cause: one is of 10,000 monitors, and the stream tells what changes between them, ms. */
 const REST_MS = 3_000;
 
+/** What the browser says of the device's own network. */
+const NETWORK_NEWS = ["online", "offline"] as const;
+
 class Follower {
   readonly #project: string;
   readonly #handlers: LiveHandlers;
@@ -65,12 +68,14 @@ class Follower {
   #gatherTimer: ReturnType<typeof setTimeout> | undefined;
   #retryMs: number = RETRY_MS.first;
   #lastReadMs = 0;
+  #isReading = false;
 
   constructor(project: string, handlers: LiveHandlers) {
     this.#project = project;
     this.#handlers = handlers;
     this.#tick = setInterval(() => this.#readWhenOld(), 1_000);
     document.addEventListener("visibilitychange", this.#onVisibility);
+    for (const name of NETWORK_NEWS) addEventListener(name, this.#onNetwork);
     this.reopen();
     void this.#read();
   }
@@ -81,6 +86,7 @@ class Follower {
     clearTimeout(this.#gatherTimer);
     clearTimeout(this.#hideTimer);
     document.removeEventListener("visibilitychange", this.#onVisibility);
+    for (const name of NETWORK_NEWS) removeEventListener(name, this.#onNetwork);
   }
 
   /** Also when what is watched has changed: the stream is told in its address. */
@@ -119,7 +125,10 @@ class Follower {
 
   async #read(): Promise<void> {
     this.#lastReadMs = performance.now();
+    this.#isReading = true;
     const answered = await this.#handlers.reload();
+    if (answered === null) return;
+    this.#isReading = false;
     // A stream that seemed open while nothing answered may lead nowhere, and a browser would not notice.
     if (answered && liveState.peek() === "off" && this.#source !== null) this.reopen();
     const isOpen = this.#source?.readyState === EventSource.OPEN;
@@ -134,8 +143,10 @@ class Follower {
 
   #readWhenOld(): void {
     const everyMs = liveState.peek() === "live" ? RELOAD_MS : POLL_MS;
-    if (!document.hidden && performance.now() - this.#lastReadMs >= everyMs) void this.#read();
+    if (!document.hidden && !this.#isReading && performance.now() - this.#lastReadMs >= everyMs) void this.#read();
   }
+
+  readonly #onNetwork = (): void => void this.#read();
 
   readonly #onVisibility = (): void => {
     clearTimeout(this.#hideTimer);

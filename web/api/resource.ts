@@ -1,7 +1,8 @@
 /** What a screen has asked for: loaded once, again when it is told to, and given up when the screen is left. */
-import { type ReadonlySignal, signal } from "@preact/signals";
+import { type ReadonlySignal, signal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { messageOf } from "./client.ts";
+import { liveState } from "./live.ts";
 
 /** Between two questions that news cause, ms. */
 const REST_MS = 2_000;
@@ -31,6 +32,10 @@ export function useResource<T>(
 ): Resource<T> {
   const resource = useMemo(() => createResource(load), [key]);
   useEffect(() => resource.open(everyMs), [resource, everyMs]);
+  // What failed while the service was away is asked for again when it is back.
+  useSignalEffect(() => {
+    if (liveState.value === "live" && resource.state.peek().error !== null) resource.reload();
+  });
   return resource;
 }
 

@@ -31,7 +31,7 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
     probe.remove();
     return color;
   };
-  let lastMark = "";
+  const times = timeMarks();
   const make = () => {
     const grid = { stroke: colour("tone-line"), width: 1 };
     const axis = { stroke: colour("tone-text"), grid, ticks: grid, font: FONT };
@@ -39,19 +39,11 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
       {
         width: Math.max(host.clientWidth, 200),
         height: HEIGHT,
-        // The text of the last mark is as wide as its language makes it.
-        padding: [12, () => Math.max(LEAST_RIGHT, widthOf(lastMark) / 2 + BESIDE_TEXT), 0, 0],
+        padding: [12, times.room, 0, 0],
         cursor: { y: false },
         scales: { y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.1, 1)] } },
         axes: [
-          {
-            ...axis,
-            values: (_, splits, ___, ____, incr) => {
-              const marks = splits.map((s) => tick(s * 1_000, incr));
-              lastMark = marks.at(-1) ?? "";
-              return marks;
-            },
-          },
+          { ...axis, values: times.marks },
           { ...axis, size: 64, values: (_, splits) => splits.map((ms) => milliseconds(ms)) },
         ],
         series: [
@@ -90,6 +82,19 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
 function tick(atMs: number, stepS: number): string {
   if (stepS >= DAY_S) return shortDay(atMs);
   return stepS >= MINUTE_S ? minute(atMs) : clock(atMs);
+}
+
+/** The marks of an axis of times, and the room at its end: the text of the last one is as wide as its language makes it. */
+function timeMarks() {
+  let last = "";
+  return {
+    marks(_: uPlot, splits: readonly number[], __: number, ___: number, stepS: number): string[] {
+      const marks = splits.map((s) => tick(s * 1_000, stepS));
+      last = marks.at(-1) ?? "";
+      return marks;
+    },
+    room: () => Math.max(LEAST_RIGHT, widthOf(last) / 2 + BESIDE_TEXT),
+  };
 }
 
 function widthOf(text: string): number {

@@ -5,12 +5,13 @@ import { useReloadOn, useResource } from "../api/resource.ts";
 import { Field, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { acknowledge } from "../parts/incident-line.tsx";
+import { SharedHosts } from "../parts/shared-hosts.tsx";
 import { Show } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { Lasting, Moment } from "../parts/time.tsx";
 import { Why } from "../parts/why.tsx";
 import { attempt, say } from "../state/notices.ts";
-import { counts, incidentNews } from "../state/project.ts";
+import { incidentState } from "../state/project.ts";
 import { canEdit } from "../state/session.ts";
 import { timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
@@ -21,6 +22,8 @@ import type { ScreenProps } from "./screen.ts";
 type IncidentView = Schemas["Incident"];
 const RELOAD_MS = 15_000;
 const MOST_EVENTS = 200;
+/** Of those that may share its host. */
+const MOST_OPEN = 100;
 
 export function Incident({ params: { id = "" } }: ScreenProps) {
   const path = { id };
@@ -35,7 +38,7 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
     id,
     RELOAD_MS,
   );
-  useReloadOn(incident, `${incidentNews.value} ${counts.value?.down}`);
+  useReloadOn(incident, incidentState.value);
   return (
     <div class="screen narrow">
       <p class="back">
@@ -48,6 +51,7 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
         {({ view, events }) => (
           <>
             <Head view={view} changed={incident.reload} />
+            {view.status === "active" && <Others id={id} changed={incident.reload} />}
             <LastFailure view={view} />
             <Told id={id} />
             <Report view={view} changed={incident.reload} />
@@ -58,6 +62,22 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
       </Show>
     </div>
   );
+}
+
+/** What else is wrong at the same host. */
+function Others({ id, changed }: { id: string; changed: () => void }) {
+  const open = useResource(
+    (signal) => data(client.GET("/incidents", { params: { query: { status: "active", limit: MOST_OPEN } }, signal })),
+    "open beside",
+  );
+  useReloadOn(open, incidentState.value);
+  const { value } = open.state.value;
+  if (value === null) return null;
+  const again = () => {
+    open.reload();
+    changed();
+  };
+  return <SharedHosts incidents={value.incidents} only={id} changed={again} />;
 }
 
 function Head({ view, changed }: { view: IncidentView; changed: () => void }) {

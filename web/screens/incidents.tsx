@@ -1,15 +1,11 @@
 /** What is going on now first, then what was, by day. */
-import { useSignal } from "@preact/signals";
-import { useState } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
-import { Confirm } from "../parts/dialog.tsx";
-import { TextField } from "../parts/field.tsx";
-import { Icon } from "../parts/icon.tsx";
+import { AcknowledgeAll } from "../parts/acknowledge-all.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
+import { SharedHosts } from "../parts/shared-hosts.tsx";
 import { Empty, Show } from "../parts/states.tsx";
-import { say } from "../state/notices.ts";
-import { counts, incidentNews } from "../state/project.ts";
+import { incidentState } from "../state/project.ts";
 import { route } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
 import { day, timeOf } from "../words/times.ts";
@@ -29,7 +25,7 @@ export function Incidents() {
     `incidents ${JSON.stringify(query)}`,
     RELOAD_MS,
   );
-  useReloadOn(list, `${incidentNews.value} ${counts.value?.down}`);
+  useReloadOn(list, incidentState.value);
   return (
     <div class="screen">
       <header class="screen-head">
@@ -52,7 +48,6 @@ function List({
   isNarrowed: boolean;
   changed: () => void;
 }) {
-  const asking = useSignal(false);
   const open = incidents.filter(({ status }) => status === "active");
   const fresh = open.filter(({ acknowledged }) => !acknowledged).map(({ id }) => id);
   const days = byDay(incidents.filter(({ status }) => status !== "active"));
@@ -69,12 +64,9 @@ function List({
       <section class="card" aria-labelledby="open">
         <header class="card-head">
           <h2 id="open">{t("incidents.open", { n: open.length })}</h2>
-          {canEdit.value && fresh.length > 1 && (
-            <button type="button" class="button small" onClick={() => (asking.value = true)}>
-              <Icon name="check-check" size={14} /> {t("incidents.acknowledgeAll", { n: fresh.length })}
-            </button>
-          )}
+          {canEdit.value && <AcknowledgeAll ids={fresh} changed={changed} />}
         </header>
+        <SharedHosts incidents={open} only={null} changed={changed} />
         {open.length === 0 ? (
           <p class="hint">{t("incidents.noneOpen")}</p>
         ) : (
@@ -85,7 +77,6 @@ function List({
           </ul>
         )}
       </section>
-      {asking.value && <AcknowledgeAll ids={fresh} close={() => (asking.value = false)} changed={changed} />}
       {days.map(({ name, rows }) => (
         <section class="card" key={name} aria-label={name}>
           <header class="card-head">
@@ -99,33 +90,6 @@ function List({
         </section>
       ))}
     </>
-  );
-}
-
-/** @param ids as they were when the dialog was opened are those that it is about */
-function AcknowledgeAll({ ids, close, changed }: { ids: readonly string[]; close: () => void; changed: () => void }) {
-  const note = useSignal("");
-  const [asked] = useState(ids);
-  return (
-    <Confirm
-      title={t("incidents.acknowledgeMany")}
-      close={close}
-      confirm={t("incident.acknowledge")}
-      act={async () => {
-        const body = { ids: [...asked], note: note.value.trim() === "" ? null : note.value };
-        const { acknowledged } = await data(client.POST("/incidents/acknowledge", { body }));
-        say(t("incidents.acknowledged", { n: acknowledged }));
-        changed();
-      }}
-    >
-      <p>{t("incidents.acknowledgeText", { n: asked.length })}</p>
-      <TextField
-        label={t("incident.ackNote")}
-        maxLength={500}
-        value={note.value}
-        onValue={(text) => (note.value = text)}
-      />
-    </Confirm>
   );
 }
 

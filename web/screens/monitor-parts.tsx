@@ -91,7 +91,12 @@ export function Locations({ view, changed }: { view: View; changed: () => void }
             <span>{t(`region.${status}`)}</span>
             <span class="number">{ms === null ? "" : milliseconds(ms)}</span>
             <span class="faint">
-              {category === undefined ? <Ago at={at === "" ? null : at} /> : categoryWord(category)}
+              {/* Of all that said nothing the API says "not connected"; Why tells them apart. */}
+              {category === undefined || category === "server_not_connected" ? (
+                <Ago at={at === "" ? null : at} />
+              ) : (
+                categoryWord(category)
+              )}
             </span>
           </li>
         ))}

@@ -7,6 +7,7 @@ import { Grid } from "../parts/grid.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
 import { SavedViews } from "../parts/saved-views.tsx";
+import { SharedHosts } from "../parts/shared-hosts.tsx";
 import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { GROUPINGS, grouped, idText, slowest } from "../state/monitors.ts";
@@ -32,8 +33,9 @@ import { LastHour } from "./last-hour.tsx";
 const MOST_SLOW = 5;
 /** Of what expires; what comes later is on the monitors' own screens. */
 const MOST_EXPIRING = 5;
-/** Of the open incidents; the others are on their own screen. */
+/** Of the open incidents; the others are on their own screen. More are asked for, to tell what they share. */
 const MOST_INCIDENTS = 8;
+const MOST_ASKED = 100;
 
 export function Overview() {
   const all = shown.value;
@@ -149,8 +151,7 @@ function ServiceWords({ service }: { service: Schemas["ServiceAtAGlance"] }) {
 
 function OpenIncidents() {
   const open = useResource(
-    (signal) =>
-      data(client.GET("/incidents", { params: { query: { status: "active", limit: MOST_INCIDENTS } }, signal })),
+    (signal) => data(client.GET("/incidents", { params: { query: { status: "active", limit: MOST_ASKED } }, signal })),
     "open incidents",
   );
   useReloadOn(open, incidentState.value);
@@ -169,11 +170,14 @@ function OpenIncidents() {
       ) : value.incidents.length === 0 ? (
         <p class="hint">{t("overview.noIncidents")}</p>
       ) : (
-        <ul class="incident-list">
-          {value.incidents.map((incident) => (
-            <IncidentLine key={incident.id} incident={incident} changed={open.reload} />
-          ))}
-        </ul>
+        <>
+          <SharedHosts incidents={value.incidents} only={null} changed={open.reload} />
+          <ul class="incident-list">
+            {value.incidents.slice(0, MOST_INCIDENTS).map((incident) => (
+              <IncidentLine key={incident.id} incident={incident} changed={open.reload} />
+            ))}
+          </ul>
+        </>
       )}
     </section>
   );

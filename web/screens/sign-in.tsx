@@ -1,5 +1,6 @@
 /** By a key that is pasted once, or by the code of a one-time link, which is used up only by the button. */
 import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import { Icon } from "../parts/icon.tsx";
 import { go, route } from "../state/route.ts";
@@ -79,7 +80,15 @@ function KeyField({ value, onValue }: { value: string; onValue: (text: string) =
   );
 }
 
+/** Between two attempts, ms. */
+const TRY_AGAIN_MS = 5_000;
+
+/** It tries again by itself too: a service that restarts is away for a moment. */
 export function Unreachable({ message }: { message: string }) {
+  useEffect(() => {
+    const timer = setInterval(() => document.hidden || void resumeSession(), TRY_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
   return (
     <main class="sign-in">
       <div class="card">

@@ -105,7 +105,9 @@ function Tunnel({
       <span class="faint cut">
         {subscription !== undefined
           ? `${subscription.healthy_count}/${subscription.config_count}${fastest?.public_ip ? ` · ${fastest.public_ip}` : ""}`
-          : Object.keys(places).join(", ")}
+          : Object.keys(places)
+              .filter((place) => place !== "any")
+              .join(", ")}
       </span>
     </li>
   );

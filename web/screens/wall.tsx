@@ -14,6 +14,7 @@ export function Wall() {
   useEffect(stayAwake, []);
   const now = counts.value;
   if (now === null) return null;
+  const worst = (["down", "degraded", "partial"] as const).find((status) => now[status] > 0);
   if (shown.value?.entries.length === 0)
     return (
       <div class="screen">
@@ -24,9 +25,9 @@ export function Wall() {
   return (
     <div class="wall">
       <h1 class="sr-only">{t("nav.wall")}</h1>
-      <p class={`wall-words s-${now.down > 0 ? "down" : "healthy"}`}>
-        <StatusMark status={now.down > 0 ? "down" : "healthy"} size={64} />
-        {now.down > 0 ? t("verdict.down", { n: now.down }) : t("verdict.well")}
+      <p class={`wall-words s-${worst ?? "healthy"}`}>
+        <StatusMark status={worst ?? "healthy"} size={64} />
+        {worst === undefined ? t("verdict.well") : t(`verdict.${worst}`, { n: now[worst] })}
       </p>
       <ul class="wall-counts">
         {STATUSES.filter((status) => now[status] > 0).map((status) => (

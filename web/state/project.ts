@@ -56,16 +56,27 @@ export const selected = computed(() => {
 
 let flight: AbortController | null = null;
 
-/** Asks for the columns; what is shown stays until they are there. */
-export async function loadOverview(): Promise<void> {
+/** An answer that is longer away is none: where a network swallows everything, nothing else would say so, ms. */
+const DEADLINE_MS = 20_000;
+
+/**
+ * Asks for the columns; what is shown stays until they are there.
+ * @returns whether the service answered; null: another question took the place of this one
+ */
+export async function loadOverview(): Promise<boolean | null> {
   flight?.abort();
   const own = new AbortController();
   flight = own;
   try {
-    const columns = await data(client.GET("/overview", { signal: own.signal }));
-    if (flight === own) take(columns);
+    const signal = AbortSignal.any([own.signal, AbortSignal.timeout(DEADLINE_MS)]);
+    const columns = await data(client.GET("/overview", { signal }));
+    if (flight !== own) return null;
+    take(columns);
+    return true;
   } catch (error) {
-    if (flight === own && !own.signal.aborted) overviewError.value = messageOf(error);
+    if (flight !== own || own.signal.aborted) return null;
+    overviewError.value = messageOf(error);
+    return false;
   }
 }
 

@@ -31,7 +31,8 @@ export async function resumeSession(): Promise<void> {
   whenSignedOut(() => {
     if (session.peek().kind === "in") leave("ended");
   });
-  session.value = { kind: "asking" };
+  // What says that the service is away stays until it answers.
+  if (session.peek().kind !== "unreachable") session.value = { kind: "asking" };
   try {
     enter(await data(client.GET("/session")));
   } catch (error) {

@@ -121,7 +121,7 @@ export const watching = {
   "overview.groupBy": "Group by",
   "overview.asTable": "As a table",
   "overview.openIncidents": "Open incidents",
-  "overview.allIncidents": { one: "See {n}", other: "See all {n}" },
+  "overview.allIncidents": { one: "See it", other: "See all {n}" },
   "overview.noIncidents": "None. Everything that is watched works.",
   "overview.slowest": "Slowest now",
   "overview.expiring": "Expiring",

@@ -28,6 +28,7 @@ export const using: WordsOf<typeof english> = {
   "incidents.from": "С",
   "incidents.to": "По",
   "incidents.noneFound": "Ничего не подходит.",
+  "incidents.shareHost": "Общий адрес {host}, инцидентов: {n}",
   "incidents.acknowledgeMany": "Подтвердить",
   "incidents.acknowledgeAll": "Подтвердить все ({n})",
   "incidents.acknowledgeText": "Инцидентов: {n}.",
