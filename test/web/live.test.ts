@@ -95,12 +95,12 @@ describeWith(["chromium"], "the page and its stream", () => {
       cable.swallow();
       await page.locator(".live-word", { hasText: "offline" }).waitFor({ timeout: 2 * COMES_WITHIN_MS });
       await cable.cut();
-      await page.evaluate("location.hash = '/incidents'");
+      await page.getByRole("table", { name: "Monitors" }).getByRole("link", { name: "Door" }).click();
       await page.getByRole("alert").filter({ hasText: "cannot be reached" }).first().waitFor();
       await cable.mend();
       await says(page, "live");
       await page.getByRole("alert").filter({ hasText: "cannot be reached" }).waitFor({ state: "detached" });
-      await page.getByRole("heading", { level: 2 }).or(page.getByText("No incidents")).first().waitFor();
+      await page.getByRole("heading", { level: 1, name: "Door" }).waitFor();
       await page.context().close();
       await cable.cut();
     },

@@ -15,6 +15,8 @@ const FONT = "12px system-ui";
 /** Right of the lines, CSS px: at least, and beside the half of a mark's text that stands there. */
 const LEAST_RIGHT = 12;
 const BESIDE_TEXT = 4;
+/** Between two marks of times, CSS px. */
+const LEAST_APART = 76;
 const MINUTE_S = 60;
 const DAY_S = 86_400;
 
@@ -43,7 +45,7 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
         cursor: { y: false },
         scales: { y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.1, 1)] } },
         axes: [
-          { ...axis, values: times.marks },
+          { ...axis, space: LEAST_APART, values: times.marks },
           { ...axis, size: 64, values: (_, splits) => splits.map((ms) => milliseconds(ms)) },
         ],
         series: [

@@ -1,5 +1,5 @@
 /** What is around every screen: navigation, project, live state, account, notices. */
-import { useSignal } from "@preact/signals";
+import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentType } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { liveState } from "../api/live.ts";
@@ -91,6 +91,9 @@ function Body() {
       },
     );
   }, [pattern, attempts.value]);
+  useSignalEffect(() => {
+    if (liveState.value === "live" && failed.peek()) attempts.value++;
+  });
   if (found === null)
     return (
       <div class="screen">

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import { Icon } from "../parts/icon.tsx";
-import { go, route } from "../state/route.ts";
+import { go, replaceParameter, route } from "../state/route.ts";
 import { resumeSession, signIn } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { OtherWays, providerFailure } from "./sign-in-ways.tsx";
@@ -25,9 +25,8 @@ export function SignIn({ because }: { because: "start" | "ended" | "left" }) {
       error.value = messageOf(reason);
     }
     // Used up or not, the code is of no more use in the address, where a person could copy it.
-    if (route.value.path === "/sign-in" && code !== null) history.replaceState(null, "", "#/sign-in");
+    if (code !== null) replaceParameter("code", "");
     if (error.value === null && location.hash.startsWith("#/sign-in")) go("/");
-    else if (error.value !== null && code !== null) go("/sign-in");
     busy.value = false;
   };
   return (
