@@ -82,7 +82,7 @@ async function hostsFor(ids: readonly string[], signal: AbortSignal): Promise<Re
   const { hosts } = kept;
   const unknown = ids.filter((id) => !hosts.has(id));
   if (unknown.length > 0) {
-    const query = { ids: unknown.join(), limit: MOST_MONITORS };
+    const query = { family: "all", ids: unknown.join(), limit: MOST_MONITORS } as const;
     const { servers } = await data(client.GET("/servers", { params: { query }, signal }));
     for (const id of unknown) hosts.set(id, []);
     for (const server of servers) hosts.set(server.id, hostsOf(server));
