@@ -182,6 +182,8 @@ async function evaluate(
   const sum = (of: (comparison: Comparison) => number): number =>
     comparisons.reduce((total, one) => total + of(one), 0);
   const elapsedS = (window.toMs - window.fromMs) / 1_000;
+  // The target's log, not the service's counter: that one is as old as the last batch of results, which a short window would lose.
+  const checks = sumOfAnswers(answers, window);
   const cpuS = window.after.cpuS - window.before.cpuS;
   const overheadMs = comparisons.flatMap((one) => one.overheadMs);
   return {
@@ -189,9 +191,9 @@ async function evaluate(
     intervalS,
     seconds,
     dueChecks: Math.round((ids.length * elapsedS) / intervalS),
-    checks: window.checks,
-    checksPerS: Math.round(window.checks / elapsedS),
-    checksPerCpuS: Math.round(window.checks / cpuS),
+    checks,
+    checksPerS: Math.round(checks / elapsedS),
+    checksPerCpuS: Math.round(checks / cpuS),
     cpuCores: round(cpuS / elapsedS),
     residentMiB: Math.round(window.residentMiB),
     proportionalMiB: Math.round(window.after.proportionalMiB),
@@ -204,6 +206,14 @@ async function evaluate(
     skippedTurns: window.skippedTurns,
     silentMonitors: window.silentMonitors,
   };
+}
+
+function sumOfAnswers(answers: readonly LoggedAnswer[][], { fromMs, toMs }: Window): number {
+  let sum = 0;
+  for (const ofMonitor of answers) {
+    for (const { receivedAtMs } of ofMonitor) if (receivedAtMs >= fromMs && receivedAtMs < toMs) sum++;
+  }
+  return sum;
 }
 
 function answersByMonitor(log: Float64Array, monitors: number): readonly LoggedAnswer[][] {
