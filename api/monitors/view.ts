@@ -78,15 +78,13 @@ interface Moving {
 }
 
 const MOVING: readonly (keyof Moving)[] = [
-  ...([
-    "status",
-    "aggregate_status",
-    "latency_ms",
-    "region",
-    "regional_status",
-    "last_checked",
-    "certificate",
-  ] as const),
+  "status",
+  "aggregate_status",
+  "latency_ms",
+  "region",
+  "regional_status",
+  "last_checked",
+  "certificate",
 ];
 
 function movingOf({ monitor, live }: MonitorWithLive, nowMs: number): Moving {

@@ -33,14 +33,14 @@ export async function documentOf(parts: readonly DocumentPart[], slices: Slices)
   const isObject = new Set<string>();
   for (const { section, type, text } of parts) {
     const value: unknown = JSON.parse(text);
-    const list = lists.get(section) ?? [];
-    if (type !== "value")
-      lists
-        .set(section, list)
-        .get(section)
-        ?.push(...(value as unknown[]));
+    if (type === "value") sections.set(section, value);
+    else {
+      const list = lists.get(section) ?? [];
+      list.push(...(value as unknown[]));
+      lists.set(section, list);
+      sections.set(section, list);
+    }
     if (type === "entries") isObject.add(section);
-    sections.set(section, type === "value" ? value : list);
     await slices.rest();
   }
   for (const section of isObject) {

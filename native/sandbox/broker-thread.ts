@@ -16,7 +16,8 @@ export interface BrokerThreadData {
 }
 
 export type ToBroker =
-  | { readonly type: "announce"; readonly token: string /** packTargets(). */; readonly targets: Uint8Array }
+  /** targets: of packTargets(). */
+  | { readonly type: "announce"; readonly token: string; readonly targets: Uint8Array }
   | { readonly type: "forget"; readonly token: string }
   | { readonly type: "close" };
 
