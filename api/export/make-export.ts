@@ -1,7 +1,7 @@
 /** A project, or what one document of it has, as a document again. Applying it changes nothing. */
 import type { Document } from "../../model/document/document.ts";
 import { SECTION_OF, type ThingKind } from "../../model/document/plan.ts";
-import { writeDocument } from "../../model/document/write.ts";
+import { writeDocumentInSteps } from "../../model/document/write.ts";
 import { Slices } from "../../store/slices.ts";
 import type { DocumentRecord } from "../../store/sql/documents/port.ts";
 import type { SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
@@ -36,7 +36,7 @@ export async function makeExport(api: Api, call: ProjectCall, name: string | nul
   const written = { sonde: 1, ...(document !== null && { name: document.name }), ...sections } as unknown as Document;
   return {
     name: document?.name ?? null,
-    text: writeDocument(written, headOf(document, exporter.secrets)),
+    text: await new Slices().run(writeDocumentInSteps(written, headOf(document, exporter.secrets))),
     secrets: exporter.secrets,
   };
 }

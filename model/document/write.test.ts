@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { CORE_SCHEMA, load } from "js-yaml";
+import { CORE_SCHEMA, DUMP_SCHEMA, dump, load } from "js-yaml";
 import { expect, test } from "vitest";
 import type { Document } from "./document.ts";
 import { environmentPlaceholder, escapeText, fillPlaceholders, placeholderIn, unescapeText } from "./placeholders.ts";
-import { writeDocument } from "./write.ts";
+import { writeDocument, writeDocumentInSteps } from "./write.ts";
 
 const DOCUMENT: Document = {
   sonde: 1,
@@ -23,6 +23,21 @@ test("what was written is read again", () => {
   const { channels: _, ...others } = DOCUMENT;
   expect(text.startsWith("# made by a test of lines\nsonde: 1\nname: production\n")).toBe(true);
   expect(load(text, { schema: CORE_SCHEMA })).toEqual(others);
+});
+
+test("what is written in steps is what is written at once", () => {
+  const entries = Array.from({ length: 250 }, (_, n) => [
+    n % 3 === 0 ? String(n) : `web-${n}`,
+    { url: `a: ${n}\nb`, tags: [`t${n}`] },
+  ]);
+  const rules = Array.from({ length: 201 }, (_, n) => ({ name: `rule ${n}`, channels: null }));
+  const document = { sonde: 1, monitors: Object.fromEntries(entries), alert_rules: rules } as unknown as Document;
+  const steps = writeDocumentInSteps(document, []);
+  let count = 0;
+  let step = steps.next();
+  for (; step.done !== true; step = steps.next()) count += 1;
+  expect(step.value).toBe(dump(document, { schema: DUMP_SCHEMA, noRefs: true, lineWidth: 120 }));
+  expect(count).toBe(1 + 3 + 3);
 });
 
 test("any text of a field is read again", () => {
