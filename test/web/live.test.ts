@@ -152,6 +152,28 @@ describeWith(["chromium"], "the page and its stream", () => {
     }
     await first.context().close();
   });
+
+  it("says that open incidents share a host, and acknowledges them by one act", async () => {
+    const ids = await Promise.all(
+      ["Attic", "Cellar"].map(async (name) =>
+        createMonitor(product.api, {
+          ...{ type: "port", name, host: "127.0.0.1", port: await freePort(), interval: 1, maxretries: 1 },
+        }),
+      ),
+    );
+    await Promise.all(ids.map((id) => untilStatus(product.api, id, "down")));
+    const page = await signedIn(product.url);
+    await page.getByRole("link", { name: "Incidents" }).click();
+    await page.getByText("2 of them share 127.0.0.1").waitFor({ timeout: COMES_WITHIN_MS });
+    await page.getByRole("button", { name: "Acknowledge all 2" }).last().click();
+    const dialog = page.getByRole("dialog", { name: "Acknowledge incidents" });
+    await dialog.getByRole("button", { name: "Acknowledge" }).click();
+    await page.getByText("2 incidents acknowledged.").waitFor();
+    await page.getByRole("link", { name: "Cellar" }).first().click();
+    await page.getByRole("heading", { level: 1, name: "Cellar is down" }).waitFor();
+    await page.getByRole("link", { name: "Attic" }).waitFor();
+    await page.context().close();
+  });
 });
 
 interface Cable {
