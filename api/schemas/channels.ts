@@ -33,8 +33,8 @@ export const channelRemoved = z
   .strictObject({
     success: z.literal(true),
     id: id("ch_"),
-    warnings: warnings.describe("Only where a rule has no channel left: which one tells nobody now").meta({
-      examples: [['the rule "Nights" has no channel left: nobody hears of what it matches']],
+    warnings: warnings.describe("Only where a rule has no channel left: which one tells nothing now").meta({
+      examples: [['the rule "Nights" has no channel left: what it matches is not told']],
     }),
   })
   .meta({ id: "ChannelRemoved" });

@@ -129,7 +129,7 @@ export function channelsSuite(server: "net" | "node"): void {
       const removed = await world.send("DELETE", `/api/v1/channels/${id}`);
       expect(removed.body).toEqual({
         ...{ success: true, id },
-        warnings: ['the rule "all" has no channel left: nobody hears of what it matches'],
+        warnings: ['the rule "all" has no channel left: what it matches is not told'],
       });
       await controlPlane.alerts.writeRules(projectId, 2, [], clock.nowMs);
     });

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 7c9abd74ff5d3676. Do not edit.
+// Made by `npm run web:types` of the API's document 87a5536a9e056f19. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -4482,9 +4482,9 @@ export interface components {
             /** @example ch_12 */
             id: string;
             /**
-             * @description Only where a rule has no channel left: which one tells nobody now
+             * @description Only where a rule has no channel left: which one tells nothing now
              * @example [
-             *       "the rule \"Nights\" has no channel left: nobody hears of what it matches"
+             *       "the rule \"Nights\" has no channel left: what it matches is not told"
              *     ]
              */
             warnings?: string[];
