@@ -5,6 +5,7 @@ import { formatId } from "../../model/ids.ts";
 import { familyOf, isPassive } from "../../model/kind.ts";
 import { ANY_LOCATION, isActive, type Monitor } from "../../model/monitor.ts";
 import { MOST_SELECTED, readSelector, type Selector, selectableKinds } from "../../model/selector.ts";
+import { Slices } from "../../store/slices.ts";
 import { SlotsFullError } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
@@ -18,12 +19,12 @@ import * as schemas from "../schemas/index.ts";
 const ACTIONS = ["pause", "resume", "delete", "set", "check"] as const;
 type Action = (typeof ACTIONS)[number];
 const WORDS = { kinds: selectableKinds(UPTIME_KINDS) };
-/** Monitors of one page, read. */
-const PAGE = 1_000;
+/** Monitors of one page, read in one statement, which nothing interrupts. */
+const PAGE = 250;
 /** Monitors of one transaction: others that write wait for its end. */
-const AT_ONCE = 200;
+const AT_ONCE = 100;
 /** Jobs of one order. */
-const JOBS_AT_ONCE = 500;
+const JOBS_AT_ONCE = 250;
 const SAMPLE = 10;
 /** More are not named. */
 const MOST_REFUSED = 1_000;
@@ -83,7 +84,9 @@ function selectorOf(body: JsonObject): Selector {
 async function matching(api: Api, call: ProjectCall, select: Selector): Promise<readonly Monitor[]> {
   const filter = { family: "all", activeOnly: false, status: null, protocol: null, nameContains: null } as const;
   const found: Monitor[] = [];
+  const slices = new Slices();
   for (;;) {
+    await slices.rest();
     const page = { ...filter, select, limit: PAGE, offset: found.length };
     const { rows, total } = await api.controlPlane.monitors.list(call.project.id, page);
     if (total > MOST_SELECTED) throw refusal("bulkTooMany");
@@ -100,7 +103,9 @@ function run(api: Api, call: ProjectCall, order: Order, decide: Decide): Promise
 async function changeAll(api: Api, call: ProjectCall, order: Order, decide: Decide): Promise<Outcome> {
   const total = { changed: 0, unchanged: 0, refused: [] as Outcome["refused"][number][] };
   const options = { slots: call.plan.tunnelSlots, isDry: order.isDry };
+  const slices = new Slices();
   for (const ids of chunks(order.monitors, AT_ONCE)) {
+    await slices.rest();
     const { monitors } = api.controlPlane;
     const part = await monitors.updateMany(call.project.id, ids.map(idOf), call.nowMs, call.actor, decide, options);
     total.changed += part.changed;
@@ -117,8 +122,11 @@ function messageOf(why: string | SlotsFullError): string {
 async function removeAll(api: Api, call: ProjectCall, { monitors, isDry }: Order): Promise<Outcome> {
   if (isDry) return { changed: monitors.length, unchanged: 0, refused: [] };
   let changed = 0;
-  for (const part of chunks(monitors, AT_ONCE))
+  const slices = new Slices();
+  for (const part of chunks(monitors, AT_ONCE)) {
     changed += await api.controlPlane.monitors.removeMany(call.project.id, part.map(idOf), call.nowMs);
+    await slices.rest();
+  }
   return { changed, unchanged: 0, refused: [] };
 }
 
@@ -133,7 +141,9 @@ async function checkAll(api: Api, call: ProjectCall, { monitors, isDry }: Order)
   });
   let changed = isDry ? checked.length : 0;
   let full: string | null = null;
+  const slices = new Slices();
   for (const part of isDry ? [] : chunks(checked, JOBS_AT_ONCE)) {
+    await slices.rest();
     full ??= await queue(api, call, part);
     if (full === null) changed += part.length;
     else for (const monitor of part) refuse(monitor, full);

@@ -157,7 +157,7 @@ function manyCases(monitors: number): readonly StallCase[] {
   return [
     bulk("resume"),
     bulk("pause"),
-    bulk("set", { set: { interval: 3_600, add_tags: ["a", "b", "c"] } }),
+    bulk("set", { set: { interval: 3_600, tags_add: ["a", "b", "c"] } }),
     bulk("set", { set: { interval: 3_600 }, dry_run: true }),
     bulk("check"),
     {
