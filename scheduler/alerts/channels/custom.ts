@@ -120,6 +120,7 @@ export const custom = defineChannel({
   kind: "custom",
   name: "Custom request",
   summary: "Any request over HTTP, with your own words",
+  isForPrograms: true,
   schema,
   docs: "docs/use/channels/custom.md",
   places: ["url", "headers", "body"],

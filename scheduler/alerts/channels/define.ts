@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import type { Message } from "../../../model/alert-message.ts";
 import type { ChannelAnswer, ChannelKind, ChannelRequest, SendContext, SendOutcome } from "./channel.ts";
-import { tidyMessage } from "./tidy.ts";
+import { tidyMessage, withoutRepeats } from "./tidy.ts";
 
 export interface ChannelDefinition<Schema extends z.ZodObject> {
   readonly kind: string;
@@ -10,6 +10,8 @@ export interface ChannelDefinition<Schema extends z.ZodObject> {
   readonly summary: string;
   readonly schema: Schema;
   readonly docs: string;
+  /** It tells programs, which find each part in its place; others tell people. */
+  readonly isForPrograms?: true;
   /** Settings that say where the secrets go: one that changes needs the secrets anew. */
   readonly places?: readonly (keyof z.infer<Schema> & string)[];
   /** Pure. */
@@ -32,17 +34,19 @@ export interface DefinedChannel extends ChannelKind {
 
 export function defineChannel<Schema extends z.ZodObject>(definition: ChannelDefinition<Schema>): DefinedChannel {
   const { kind, name, summary, schema, docs, request, judge, afterwards, masked, places = [] } = definition;
+  const told = (message: Message): Message =>
+    definition.isForPrograms === true ? tidyMessage(message) : withoutRepeats(tidyMessage(message));
   const read = (settings: Record<string, unknown>): z.infer<Schema> => schema.parse(settings);
   return {
     ...{ kind, name, summary, schema, docs, places },
     ...(request !== undefined && {
-      request: (message, settings, context) => request(tidyMessage(message), read(settings), context),
+      request: (message, settings, context) => request(told(message), read(settings), context),
     }),
     ...(request !== undefined &&
       masked !== undefined && {
-        shown: (message, settings, context) => request(tidyMessage(message), masked(read(settings)), context),
+        shown: (message, settings, context) => request(told(message), masked(read(settings)), context),
       }),
-    afterwards: (message, settings, context) => afterwards?.(tidyMessage(message), read(settings), context) ?? null,
+    afterwards: (message, settings, context) => afterwards?.(told(message), read(settings), context) ?? null,
     judge(answer, settings = {}) {
       if (judge === undefined) throw new TypeError(`${kind} is no channel over HTTP`);
       return judge(answer, settings as z.infer<Schema>);

@@ -47,10 +47,11 @@ function embedOf(message: Message): unknown {
     ...[moreText(message.more)].filter((text) => text !== null),
   ];
   const last = message.acknowledge === null ? [] : [`[Acknowledge](<${message.acknowledge}>)`];
+  const description = fitting(lines, MOST_DESCRIPTION, { last });
   return {
     title: discordText(cut(headline(message), MOST_TITLE)),
     ...(message.link !== "" && { url: message.link }),
-    description: fitting(lines, MOST_DESCRIPTION, { last }),
+    ...(description !== "" && { description }),
     color: COLORS[message.severity],
     fields: fieldsOf(message),
     timestamp: message.at,

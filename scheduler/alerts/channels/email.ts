@@ -6,7 +6,7 @@ import { isMailAddress, parseSender, parseSmtpUrl } from "../../../model/smtp-ur
 import type { SendContext } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { line, optionalLine, secret } from "./fields.ts";
-import { headline, itemText, moreText, plainLines, tidyMessage } from "./tidy.ts";
+import { headline, itemText, moreText, plainLines, tidyMessage, withoutRepeats } from "./tidy.ts";
 
 /** Our choice: an alert, not a newsletter. */
 const MOST_READERS = 20;
@@ -63,7 +63,7 @@ export function mailHtml(text: string): string {
 
 /** @param domain of the sender's address */
 export function mailOf(untidy: Message, context: SendContext, domain: string): Mail {
-  const message = tidyMessage(untidy);
+  const message = withoutRepeats(tidyMessage(untidy));
   const idOf = (text: string): string => `<${createHash("sha256").update(text).digest("hex").slice(0, 32)}@${domain}>`;
   const links = [
     ...(message.link === "" ? [] : [["Open", message.link] as const]),

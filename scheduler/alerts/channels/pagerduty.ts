@@ -81,6 +81,7 @@ export const pagerduty = defineChannel({
   kind: "pagerduty",
   name: "PagerDuty",
   summary: "An incident of a service: opened, acknowledged and resolved under one key",
+  isForPrograms: true,
   schema,
   docs: "docs/use/channels/pagerduty.md",
   places: ["server", "region"],

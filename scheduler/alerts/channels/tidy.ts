@@ -61,6 +61,14 @@ export function tidyMessage(message: Message): Message {
   };
 }
 
+/** For people: of one thing alone neither the summary nor a list of one says again what stands in the title and the facts. */
+export function withoutRepeats(message: Message): Message {
+  const { facts, items, more, summary } = message;
+  const isSaid = facts.some(([, text]) => text === summary);
+  const isAlone = items.length === 1 && more === 0;
+  return { ...message, summary: isSaid ? "" : summary, items: isAlone ? [] : items };
+}
+
 function tidyItem(item: MessageItem): MessageItem {
   return {
     id: tidy(item.id, MOST.name),

@@ -52,6 +52,7 @@ export const webhook = defineChannel({
   kind: "webhook",
   name: "Webhook",
   summary: "The message as JSON, signed, to an address of yours",
+  isForPrograms: true,
   schema,
   docs: "docs/use/channels/webhook.md",
   request(message, { url, secret: key }, { notificationId, nowMs }) {
