@@ -13,7 +13,8 @@ const LEAST_BYTES = 512;
 const BROWSERS = ["chrome123", "firefox125", "safari17.5"];
 
 /** Not what later screens alone use, as the chart, and of the languages only English: the others are loaded when they are chosen. */
-const LATER = "chart|schema|edit-|selector-|shown-once|download|scroll|tabs|monitor-form|checked|line|hand-over";
+const LATER =
+  "chart|schema|edit-|selector-|shown-once|download|scroll|tabs|monitor-form|checked|line|hand-over|world-|places";
 const SHARED = new RegExp(
   `node_modules/(?:preact|@preact|openapi-fetch)/|/web/(?:(?:api|state|parts)/(?!${LATER})|words/(?!ru|fa|zh))`,
 );

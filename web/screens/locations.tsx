@@ -3,6 +3,7 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Empty, Show } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
+import { WorldMap } from "../parts/world-map.tsx";
 import { isAdmin } from "../state/session.ts";
 import { milliseconds } from "../words/times.ts";
 import { t } from "../words/words.ts";
@@ -36,17 +37,20 @@ export function Locations() {
               <p>{t("locations.emptyText")}</p>
             </Empty>
           ) : (
-            <ul class="cards">
-              {regions.map(({ code, name, healthy_checkers: checkers, available }) => (
-                <li class="card" key={code}>
-                  <h2>
-                    <StatusMark status={available ? "healthy" : "down"} /> {name} <code>{code}</code>
-                  </h2>
-                  <p class="sub">{available ? t("locations.checkers", { n: checkers }) : t("region.unavailable")}</p>
-                  <MachineList machines={machines.state.value.value?.get(code) ?? []} />
-                </li>
-              ))}
-            </ul>
+            <>
+              <WorldMap locations={regions} />
+              <ul class="cards">
+                {regions.map(({ code, name, healthy_checkers: checkers, available }) => (
+                  <li class="card" key={code}>
+                    <h2>
+                      <StatusMark status={available ? "healthy" : "down"} /> {name} <code>{code}</code>
+                    </h2>
+                    <p class="sub">{available ? t("locations.checkers", { n: checkers }) : t("region.unavailable")}</p>
+                    <MachineList machines={machines.state.value.value?.get(code) ?? []} />
+                  </li>
+                ))}
+              </ul>
+            </>
           )
         }
       </Show>
