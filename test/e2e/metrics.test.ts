@@ -73,7 +73,11 @@ describeWith([], "the metrics of sonde up", () => {
 
   it("fill every panel of the board that is open", async () => {
     const board = JSON.parse(operations("grafana-board.json")) as { readonly panels: readonly Panel[] };
-    const text = await metrics();
+    // The scheduler tells its figures once a second.
+    const text = await eventually(async () => {
+      const now = await metrics();
+      return now.includes("\nsonde_checks_total{") ? now : undefined;
+    });
     const sampled = new Set([...text.matchAll(/^(sonde_[a-z_]+)[ {]/gm)].map(([, name = ""]) => name));
     const open = board.panels.filter(({ targets }) => targets !== undefined);
     expect(open.length).toBeGreaterThan(20);
