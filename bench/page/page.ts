@@ -137,6 +137,8 @@ async function pageCost(
   await page.goto(`${client.url}/`);
   await page.getByRole("textbox", { name: "Key" }).fill(key);
   await page.getByRole("button", { name: "Sign in" }).click();
+  // A navigation before the answer would leave the page signed out.
+  await page.evaluate("bench.drawn()");
   const drawn: number[] = [];
   for (let round = 0; round < rounds; round++) {
     await page.goto(`${client.url}/?round=${round}#/`);
