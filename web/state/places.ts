@@ -1,13 +1,10 @@
-/** Where a location is on the map, by its code: `de`, `de-fra` and `de2` are in Germany. Pure. */
+/** Where a location is on the map: its code is a country's. Pure. */
 import { COUNTRIES } from "../parts/world-outline.ts";
 
 export interface Place {
   readonly x: number;
   readonly y: number;
 }
-
-/** What people write and ISO 3166 does not. */
-const OTHER_CODES: Readonly<Record<string, string>> = { uk: "gb" };
 
 const PLACES: ReadonlyMap<string, Place> = new Map(
   COUNTRIES.split(" ").map((entry) => {
@@ -16,8 +13,7 @@ const PLACES: ReadonlyMap<string, Place> = new Map(
   }),
 );
 
-/** @returns null where the code does not begin with a country's */
+/** @returns null for `any`, and for a country that the map does not have */
 export function placeOf(code: string): Place | null {
-  const [, letters = ""] = /^([a-z]{2})(?![a-z])/.exec(code.toLowerCase()) ?? [];
-  return PLACES.get(OTHER_CODES[letters] ?? letters) ?? null;
+  return PLACES.get(code) ?? null;
 }
