@@ -113,18 +113,7 @@ export function createMetrics(): SchedulerMetrics {
     registers,
   });
   const setFigures = openFigures(registers);
-  const refused = new Counter({
-    name: "sonde_checkers_refused_total",
-    help: "Outcomes, reports and messages of a location's checkers that were refused",
-    labelNames: ["location"],
-    registers,
-  });
-  const troubled = new Gauge({
-    name: "sonde_location_troubled",
-    help: "1 while what a location's checkers send is refused again and again: its key may be stolen",
-    labelNames: ["location"],
-    registers,
-  });
+  const setRefusals = openRefusals(registers);
   /** How often a counter of this file grew. */
   let counted = 0;
   let written = { of: "", text: "" };
@@ -140,19 +129,38 @@ export function createMetrics(): SchedulerMetrics {
       log.error({ err: error }, "a secret of the database does not open: its check cannot run");
     },
     async text(values, refusals) {
-      const inTrouble = new Set(refusals.troubled());
-      const of = JSON.stringify([counted, values, [...refusals.counts], [...inTrouble]]);
+      const of = JSON.stringify([counted, values, [...refusals.counts], refusals.troubled()]);
       // An idle service has the same text each second, and making it takes longer than all else of a report.
       if (of === written.of) return written.text;
-      refused.reset();
-      for (const [location, count] of refusals.counts) {
-        refused.inc({ location }, count);
-        troubled.set({ location }, inTrouble.has(location) ? 1 : 0);
-      }
+      setRefusals(refusals);
       setFigures(values);
       written = { of, text: await registry.metrics() };
       return written.text;
     },
+  };
+}
+
+/** @returns what takes what was refused since the start */
+function openRefusals(registers: Registry[]): (refusals: Pick<Refusals, "counts" | "troubled">) => void {
+  const refused = new Counter({
+    name: "sonde_checkers_refused_total",
+    help: "Outcomes, reports and messages of a location's checkers that were refused",
+    labelNames: ["location"],
+    registers,
+  });
+  const troubled = new Gauge({
+    name: "sonde_location_troubled",
+    help: "1 while what a location's checkers send is refused again and again: its key may be stolen",
+    labelNames: ["location"],
+    registers,
+  });
+  return (refusals) => {
+    const inTrouble = new Set(refusals.troubled());
+    refused.reset();
+    for (const [location, count] of refusals.counts) {
+      refused.inc({ location }, count);
+      troubled.set({ location }, inTrouble.has(location) ? 1 : 0);
+    }
   };
 }
 

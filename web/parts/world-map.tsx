@@ -1,5 +1,5 @@
 /** Where the locations are. The list below it says the same in words. */
-import { type Place, placeOf } from "../state/places.ts";
+import { type MapPoint, placeOf } from "../state/places.ts";
 import { LAND, WORLD } from "./world-outline.ts";
 
 interface Location {
@@ -28,7 +28,7 @@ export function WorldMap({ locations }: { locations: readonly Location[] }) {
 }
 
 /** Full while something checks from there, a ring while nothing does: not by the colour alone. */
-function Point({ location: { name, available }, place: { x, y } }: { location: Location; place: Place }) {
+function Point({ location: { name, available }, place: { x, y } }: { location: Location; place: MapPoint }) {
   return (
     <circle
       class={available ? "s-healthy" : "s-down"}
