@@ -13,6 +13,9 @@ import { type ApiError, refusal } from "./errors.ts";
 import type { ApiRequest } from "./http.ts";
 import { ReadingTurns } from "./reading-turns.ts";
 
+/** What an answer takes: it is made for the one who asks; it is made for all who ask within a second; what it is made of is in memory. */
+export type Source = "made" | "shared" | "memory";
+
 /** Of a route. */
 interface Asked {
   readonly method: string;
@@ -33,9 +36,6 @@ export interface Pressure {
 
 /** The rates are looked at without reads too, ms. */
 const LOOK_EVERY_MS = 250;
-/** What an answer takes: it is made for the one who asks; it is made for all who ask within a second; what it is made of is in memory. */
-export type Source = "made" | "shared" | "memory";
-
 /** Routes by how many rows are asked for: bounds memory. */
 const MOST_KINDS = 500;
 /** What a read of a kind costs that was not seen yet, ms. */

@@ -32,7 +32,7 @@ import { refuseHiddenIn } from "../monitors/secrets.ts";
 import { newToken, tokenField } from "../monitors/token.ts";
 import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
 import { isTunnel, kindOfNew, newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
-import { type MonitorView, mouldOf, viewMonitor } from "../monitors/view.ts";
+import { type MonitorView, rewriterOf, viewMonitor } from "../monitors/view.ts";
 import {
   idsParameter,
   limitParameter,
@@ -142,8 +142,8 @@ async function wordRows(
     const url = shownUrl(api, row.monitor, isEditor);
     const view = viewMonitor(row, nowMs, { url, imported: imports.get(row.monitor.id) });
     if (isExplained) view.lateness_ms = row.live.latenessMs;
-    const mould = isExplained ? null : mouldOf(row.monitor, view);
-    return { text: JSON.stringify(view), holdsSecrets: isEditor && !isShownToAll(row.monitor), mould };
+    const rewrite = isExplained ? null : rewriterOf(row.monitor, view);
+    return { text: JSON.stringify(view), holdsSecrets: isEditor && !isShownToAll(row.monitor), rewrite };
   });
 }
 

@@ -1,7 +1,7 @@
 /**
  * Pages of the list of monitors, kept for a second at most and only while nothing that they show has changed: pages and dashboards ask for the same
  * ones all day. A page is made of rows, each kept as text, so a page of which a few monitors were checked meanwhile reads those and words those:
- * of what a row tells, a check moves a few members, and only those are read and put into words again (Mould).
+ * of what a row tells, a check moves a few members, and only those are read and put into words again (Rewriter).
  *
  * What is kept is current while the database's stamp is the one under which it was read. It is also current when monitors, rights and plans are
  * the same (the generation) and no later check of its monitors is known: rows of checks are in memory before their statuses are in the database.
@@ -11,7 +11,7 @@ import type { MonitorFilter, Monitors, MonitorWithLive } from "../../store/sql/m
 import type { AuthCache } from "../auth-cache.ts";
 import { tagOf } from "../etag.ts";
 import { type ApiResponse, JSON_HEADERS } from "../http.ts";
-import type { Mould } from "./view.ts";
+import type { Rewriter } from "./view.ts";
 
 /** Rows tell days until a certificate ends and the span of maintenance, and states of locations may move without a check: so old at most, ms. */
 const KEPT_MS = 1_000;
@@ -47,7 +47,7 @@ export interface WordedRow {
   readonly text: string;
   readonly holdsSecrets: boolean;
   /** Makes the text for a later live state of the same monitor; absent or null: more than that moves. */
-  readonly mould?: Mould | null;
+  readonly rewrite?: Rewriter | null;
 }
 
 export type WordRows = (rows: readonly MonitorWithLive[]) => Promise<readonly WordedRow[]>;
@@ -156,14 +156,14 @@ export class ListPages {
     const before = new Map<number, KeptRow>();
     for (const id of ids) {
       const row = but.has(id) ? undefined : this.#rows.get(rowKey(id, wanted));
-      if (row?.generation === now.generation && row.mould) before.set(id, row);
+      if (row?.generation === now.generation && row.rewrite) before.set(id, row);
     }
     if (before.size === 0) return [];
     const lives = await this.#options.monitors.lives(wanted.projectId, [...before.keys()]);
     return lives.flatMap((live) => {
       const row = before.get(live.monitorId);
-      if (!row?.mould) return [];
-      const moved = { ...row, ...now, seq: live.seq, text: row.mould(live, wanted.nowMs) };
+      if (!row?.rewrite) return [];
+      const moved = { ...row, ...now, seq: live.seq, text: row.rewrite(live, wanted.nowMs) };
       this.#rows.set(rowKey(row.id, wanted), moved);
       return [moved];
     });
@@ -178,8 +178,8 @@ export class ListPages {
     if (rows.length === 0) return [];
     const worded = await words(rows);
     return rows.map(({ monitor: { id }, live: { seq } }, at) => {
-      const { text = "", holdsSecrets = true, mould = null } = worded[at] ?? {};
-      const row = { ...now, id, seq, text, holdsSecrets, mould };
+      const { text = "", holdsSecrets = true, rewrite = null } = worded[at] ?? {};
+      const row = { ...now, id, seq, text, holdsSecrets, rewrite };
       this.#rows.set(rowKey(id, wanted), row);
       return row;
     });

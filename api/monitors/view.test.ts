@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { newLiveState } from "../../model/live.ts";
 import { MONITOR_DEFAULTS, type Monitor } from "../../model/monitor.ts";
 import type { LiveState } from "../../model/status.ts";
-import { mouldOf, viewMonitor } from "./view.ts";
+import { rewriterOf, viewMonitor } from "./view.ts";
 
 const NOW_MS = 1_790_000_000_000;
 
@@ -43,19 +43,19 @@ const monitor = fc
   })
   .map((made) => monitorOf(made as Partial<Monitor>));
 
-it("says by its mould what the view of a later check says", () => {
+it("is rewritten for a later check as its view would be made anew", () => {
   fc.assert(
     fc.property(monitor, live, live, time, (one, first, later, atMs) => {
       const url = "https://shop.test-site.org/";
-      const mould = mouldOf(one, viewMonitor({ monitor: one, live: first }, NOW_MS, { url }));
+      const rewrite = rewriterOf(one, viewMonitor({ monitor: one, live: first }, NOW_MS, { url }));
       const nowMs = atMs ?? NOW_MS;
-      expect(mould?.(later, nowMs)).toBe(JSON.stringify(viewMonitor({ monitor: one, live: later }, nowMs, { url })));
+      expect(rewrite?.(later, nowMs)).toBe(JSON.stringify(viewMonitor({ monitor: one, live: later }, nowMs, { url })));
     }),
   );
 });
 
-it("has no mould where more than checks moves a view", () => {
+it("is not rewritten where more than checks moves it", () => {
   const maintenance = { fromMs: 0, untilMs: 1 };
   for (const one of [monitorOf({ kind: "wireguard" as Monitor["kind"] }), monitorOf({ maintenance })])
-    expect(mouldOf(one, viewMonitor({ monitor: one, live: newLiveState(7) }, NOW_MS))).toBeNull();
+    expect(rewriterOf(one, viewMonitor({ monitor: one, live: newLiveState(7) }, NOW_MS))).toBeNull();
 });

@@ -105,13 +105,13 @@ function movingOf({ monitor, live }: MonitorWithLive, nowMs: number): Moving {
 }
 
 /** JSON of a monitor's view under a later live state. */
-export type Mould = (live: LiveState, nowMs: number) => string;
+export type Rewriter = (live: LiveState, nowMs: number) => string;
 
 /**
  * What stays the same of a view is put into words once: most of what a row of a list costs.
  * @param view of the monitor, made by viewMonitor() @returns null where more of it moves: of tunnels, and during maintenance
  */
-export function mouldOf(monitor: Monitor, view: MonitorView): Mould | null {
+export function rewriterOf(monitor: Monitor, view: MonitorView): Rewriter | null {
   if (!isUptimeKind(monitor.kind) || monitor.maintenance !== null) return null;
   const before: { readonly text: string; readonly name: keyof Moving }[] = [];
   let text = "{";

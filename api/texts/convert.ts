@@ -10,7 +10,7 @@ const MOST_NOTES = 5_000;
 
 export function* convertSteps({ source, files, options }: ConvertOrder): Generator<void, Converted> {
   const importer = importerNamed(source);
-  if (importer === undefined) return { fault: "" };
+  if (importer === undefined) throw new TypeError(`no importer is called ${source}`);
   try {
     const { document, notes } = yield* importer.convert(files, options);
     const report = reportOf(importer.title, document, notes.slice(0, MOST_NOTES));

@@ -51,25 +51,36 @@ function readCases(): readonly StallCase[] {
   return [
     get("/servers?family=all&limit=1000"),
     get("/servers?family=all&limit=1000&offset=9000"),
-    get("/search?q=web"),
+    get("/servers/search?q=web"),
     get("/overview"),
-    get("/overview/beats?limit=100"),
-    get("/days"),
+    { name: "GET /results/recent of 100", method: "GET", path: `/results/recent?limit=100&ids=${ids(100)}` },
+    { name: "GET /days of 100", method: "GET", path: `/days?ids=${ids(100)}` },
     get("/export"),
     get("/results?limit=500"),
     get("/incidents?limit=500"),
     get("/audit?limit=500"),
-    get("/openapi.json"),
+    { name: "GET /openapi.json", method: "GET", path: "//openapi.json" },
     get("/maintenances"),
     { name: "POST /status-pages, all", method: "POST", path: "/status-pages", body: pageOfAll() },
     { name: "GET its status page", method: "GET", path: "//status/stalls" },
-    { name: "GET its status page, JSON", method: "GET", path: "/status/stalls" },
+    { name: "GET its status page, JSON", method: "GET", path: "//status/stalls/summary.json" },
     { name: "GET /metrics", method: "GET", path: "//metrics" },
   ];
 }
 
 function pageOfAll(): object {
-  return { slug: "stalls", title: "All", sections: [{ title: "All", select: { all: true } }], public: true };
+  const components = [{ title: "All", servers: { all: true } }];
+  return {
+    slug: "stalls",
+    title: "All",
+    published: true,
+    access: { type: "public" },
+    groups: [{ title: "All", components }],
+  };
+}
+
+function ids(count: number): string {
+  return Array.from({ length: count }, (_, n) => `srv_${n + 1}`).join();
 }
 
 /** Texts that someone else wrote and that the API reads. */

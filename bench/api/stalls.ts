@@ -41,6 +41,9 @@ export async function runStalls({ monitors, only, profileDir }: StallsBenchOptio
       const over = longestOfProcessorMs > GOAL_MS ? "  OVER" : "";
       const told = `${longestOfProcessorMs.toFixed(0).padStart(5)} ${longestMs.toFixed(0).padStart(6)}`;
       console.log(`  ${told}  ${one.name.padEnd(48)} ${answer?.status} ${answer?.text.length ?? 0} bytes${over}`);
+      // What is hostile may be refused; what only reads must be answered, or its figure says nothing.
+      if (answer !== undefined && answer.status >= 400 && one.method === "GET")
+        throw new Error(`${one.name} was answered with ${answer.status}: ${answer.text.slice(0, 150)}`);
       if (answer !== undefined && answer.status >= 400) console.log(`         ${answer.text.slice(0, 150)}`);
     }
   } finally {

@@ -113,13 +113,12 @@ interface Window {
   readonly before: TreeUse;
   readonly after: TreeUse;
   readonly residentMiB: number;
-  readonly checks: number;
   readonly skippedTurns: number;
   readonly silentMonitors: number;
 }
 
 async function measure(service: RunningSonde, seconds: number): Promise<Window> {
-  const metricsBefore = checksIn(await service.metrics());
+  const metricsBefore = turnsIn(await service.metrics());
   const before = service.use();
   const fromMs = Date.now();
   let residentMiB = before.residentMiB;
@@ -129,27 +128,25 @@ async function measure(service: RunningSonde, seconds: number): Promise<Window> 
   }
   const after = service.use();
   const toMs = Date.now();
-  const metricsAfter = checksIn(await service.metrics());
+  const metricsAfter = turnsIn(await service.metrics());
   return {
     fromMs,
     toMs,
     before,
     after,
     residentMiB,
-    checks: metricsAfter.checks - metricsBefore.checks,
     skippedTurns: metricsAfter.skipped - metricsBefore.skipped,
     silentMonitors: metricsAfter.silent,
   };
 }
 
-function checksIn(text: string): { readonly checks: number; readonly skipped: number; readonly silent: number } {
+function turnsIn(text: string): { readonly skipped: number; readonly silent: number } {
   const sum = (name: string): number =>
     text
       .split("\n")
       .filter((line) => line.startsWith(name))
       .reduce((total, line) => total + Number(line.split(" ").at(-1)), 0);
   return {
-    checks: sum("sonde_checks_total{"),
     skipped: sum("sonde_turns_skipped_total "),
     silent: sum("sonde_monitors_silent "),
   };

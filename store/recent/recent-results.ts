@@ -108,8 +108,6 @@ export class RecentResults {
 
   /** @param limit at most NEWEST_KEPT @returns by monitor; without rows it has empty columns @throws StoreError */
   async beats(monitors: readonly KnownMonitor[], limit: number, nowMs: number): Promise<ReadonlyMap<number, Beats>> {
-    const inMemory = this.beatsInMemory(monitors, limit, nowMs);
-    if (inMemory !== undefined) return inMemory;
     const beats = new Map<number, Beats>();
     const take = (monitor: KnownMonitor): void => void beats.set(monitor.id, this.#beatsOf(monitor, limit, nowMs));
     for (const monitor of monitors) if (this.#hasBeats(monitor, limit, nowMs)) take(monitor);
@@ -119,7 +117,7 @@ export class RecentResults {
     return beats;
   }
 
-  /** The same where all of them are in memory. */
+  /** The same where all of them are in memory, else undefined. */
   beatsInMemory(
     monitors: readonly KnownMonitor[],
     limit: number,
