@@ -3,6 +3,7 @@
  * it is closed when the thread is terminated; the event loop is kept alive while one is open. A descriptor's number may belong to another socket
  * once it is closed, so a socket is ended once only.
  */
+import { ByDescriptor } from "./by-descriptor.ts";
 import {
   AF_INET,
   AF_INET6,
@@ -40,7 +41,7 @@ export class ConnectedSockets<Socket extends ConnectedSocket> {
   readonly libc: Libc;
   readonly #readiness: Readiness;
   readonly #owned: OwnedDescriptors;
-  readonly #open = new Set<Socket>();
+  readonly #open = new ByDescriptor<Socket>();
   /** For the calls of one turn: sockaddr, a value of getsockopt(2) and its length. */
   readonly sockaddr = Buffer.alloc(BUFFER_BYTES);
   readonly #value = Buffer.alloc(BUFFER_BYTES);
@@ -82,13 +83,14 @@ export class ConnectedSockets<Socket extends ConnectedSocket> {
       throw error;
     }
     this.#owned.add(fd);
-    this.#open.add(socket);
+    this.#open.set(fd, socket);
     if (this.#open.size === 1) this.#readiness.hold();
   }
 
   /** Closes the descriptor; does nothing for a socket that has ended. */
   end(socket: Socket, fd: number): void {
-    if (!this.#open.delete(socket)) return;
+    if (this.#open.get(fd) !== socket) return;
+    this.#open.take(fd);
     if (this.#open.size === 0) this.#readiness.release();
     this.#readiness.forget(fd);
     this.#owned.remove(fd);
@@ -97,7 +99,7 @@ export class ConnectedSockets<Socket extends ConnectedSocket> {
 
   /** Closes every socket and the Readiness. */
   close(): void {
-    for (const socket of [...this.#open]) socket.close();
+    for (const socket of this.#open.values()) socket.close();
     this.#readiness.close();
   }
 

@@ -6,6 +6,7 @@
  * up to hundreds of descriptors; opening proves on the spot that it works, else there is none and callers use their twins.
  */
 import { createSocket } from "node:dgram";
+import { ByDescriptor } from "./by-descriptor.ts";
 import {
   AF_INET,
   EPOLL_CTL_ADD,
@@ -58,7 +59,7 @@ export async function openReadiness(libc: Libc): Promise<Readiness | null> {
 }
 
 function open(libc: Libc): Readiness {
-  const watched = new Map<number, Watched>();
+  const watched = new ByDescriptor<Watched>();
   const events = Buffer.alloc(EVENTS_PER_CALL * EPOLL_EVENT_BYTES);
   const event = Buffer.alloc(EPOLL_EVENT_BYTES);
   const socket = createSocket("udp4");
@@ -95,10 +96,10 @@ function open(libc: Libc): Readiness {
       watched.set(fd, { generation, onReady });
     },
     unwatch(fd) {
-      if (watched.delete(fd)) libc.epoll_ctl(epoll, EPOLL_CTL_DEL, fd, event);
+      if (watched.take(fd) !== undefined) libc.epoll_ctl(epoll, EPOLL_CTL_DEL, fd, event);
     },
     forget(fd) {
-      watched.delete(fd);
+      watched.take(fd);
     },
     hold() {
       if (holds++ === 0 && isOpen) socket.ref();

@@ -1,5 +1,6 @@
 /** The scheduler's record of a prober: its port, the specs it has, and its checks in flight. */
 import type { MessagePort } from "node:worker_threads";
+import type { IdTable } from "../../model/id-table.ts";
 import type { CheckRun, CheckSpec, ToProber } from "../contract/messages.ts";
 
 export interface Flight {
@@ -14,7 +15,7 @@ export interface ProberSide {
   readonly id: number;
   readonly port: MessagePort;
   readonly defined: Set<number>;
-  readonly flights: Map<number, Flight>;
+  readonly flights: IdTable<Flight>;
   stopped: boolean;
   /** It is being ended: what it has is answered for when it is down. */
   silent: boolean;

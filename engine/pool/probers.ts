@@ -9,6 +9,7 @@
  */
 import { randomBytes } from "node:crypto";
 import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
+import { IdTable } from "../../model/id-table.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { createFingerprint } from "../contract/fingerprint.ts";
 import type { CheckRun, CheckSpec, FromPool, FromProber, ProberFitness, ToPool } from "../contract/messages.ts";
@@ -216,7 +217,7 @@ class ConnectedProbers implements Probers {
     clearTimeout(timer);
     for (const prober of this.#probers.values()) {
       this.#refuse(
-        [...prober.flights.values()].map(({ run }) => run),
+        prober.flights.values().map(({ run }) => run),
         "cancelled",
         STOPPING_MESSAGE,
       );
@@ -282,7 +283,7 @@ class ConnectedProbers implements Probers {
       id,
       port,
       defined: new Set(),
-      flights: new Map(),
+      flights: new IdTable(),
       stopped: false,
       silent: false,
       isAside,
@@ -329,7 +330,7 @@ class ConnectedProbers implements Probers {
       this.#acceptAside(prober, outcomes);
       return;
     }
-    const expected = outcomes.filter(({ checkId }) => prober.flights.delete(checkId));
+    const expected = outcomes.filter(({ checkId }) => prober.flights.take(checkId) !== undefined);
     if (expected.length > 0) this.#callbacks.onOutcomes(expected);
     if (this.#recoveries.size > 0) this.#recover();
   }
@@ -337,9 +338,8 @@ class ConnectedProbers implements Probers {
   #acceptAside(prober: ProberSide, outcomes: readonly CheckOutcome[]): void {
     const measured: CheckOutcome[] = [];
     for (const outcome of outcomes) {
-      const flight = prober.flights.get(outcome.checkId);
+      const flight = prober.flights.take(outcome.checkId);
       if (flight === undefined) continue;
-      prober.flights.delete(outcome.checkId);
       measured.push(this.#aside.measured(flight.spec, outcome));
     }
     if (measured.length > 0) this.#callbacks.onOutcomes(measured);
@@ -376,7 +376,7 @@ class ConnectedProbers implements Probers {
     this.#probers.delete(id);
     this.#leaveHomes(prober);
     this.#callbacks.onChange?.({ type: "down", detail: `prober ${id}: ${reason}` });
-    const left = [...prober.flights.values()];
+    const left = prober.flights.values();
     if (this.#isClosing) {
       this.#refuse(
         left.map(({ run }) => run),

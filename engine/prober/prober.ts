@@ -3,6 +3,7 @@
  * One turn of its event loop starts a bounded number of checks, so that a burst of starts does not delay reading the answers.
  */
 import type { EventLoopUtilization } from "node:perf_hooks";
+import { IdTable } from "../../model/id-table.ts";
 import { familyOf } from "../../model/kind.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import type { CheckRun, CheckSpec, ConfigSpec, FromProber, ToProber } from "../contract/messages.ts";
@@ -88,7 +89,7 @@ export class Prober {
   #startedCpuMs = 0;
   readonly #specs = new Map<number, Compiled>();
   readonly #startQueue = new StartQueue<CheckRun>();
-  readonly #inFlight = new Set<Running>();
+  readonly #inFlight = new IdTable<Running>();
   /** Checks in flight, each config of a monitor of many counted. */
   #load = 0;
   readonly #deadlines = new Deadlines<Running>();
@@ -202,7 +203,7 @@ export class Prober {
         ? new RunningCheck(run, timeoutMs, environment)
         : new ConfigGroup(run, timeoutMs, configs, environment, (group, outcome) => this.#end(group, outcome));
     if (this.#deps.isAside === true) this.#startedCpuMs = this.#cpuMs();
-    this.#inFlight.add(check);
+    this.#inFlight.set(run.checkId, check);
     this.#load += configs?.length ?? 1;
     this.#fitness.started(Math.max(0, check.startedAtMs - run.dueAtMs));
     if (check instanceof ConfigGroup) {
@@ -230,7 +231,7 @@ export class Prober {
   }
 
   #end(check: Running, outcome: CheckOutcome): void {
-    if (this.#inFlight.delete(check)) this.#load -= outcome.configs?.length ?? 1;
+    if (this.#inFlight.take(check.run.checkId) !== undefined) this.#load -= outcome.configs?.length ?? 1;
     this.#deadlines.remove(check);
     // When checks that hold the thread end one after the other, the event loop does not turn although nothing hangs; so beat here, too.
     if (this.#share.mark(check.run.specKey, check.endedAt)) this.#deps.beat();
@@ -344,7 +345,7 @@ export class Prober {
     this.#stopping = true;
     clearInterval(this.#ticker);
     if (this.#deadlineTimer !== null) clearTimeout(this.#deadlineTimer);
-    for (const check of this.#inFlight) check.cancel();
+    for (const check of this.#inFlight.values()) check.cancel();
     for (const run of this.#startQueue.takeAll()) this.#cancelWaiting(run);
     this.#flush();
     this.#deps.port.postMessage({ type: "stopped" });

@@ -1,5 +1,6 @@
 /** Dispatch: sends runs to the probers, many in a message, and finds the run that an outcome ends, once. */
 import type { CheckRun, CheckSpec, RunTarget } from "../../engine/contract/messages.ts";
+import { IdTable } from "../../model/id-table.ts";
 import type { Run } from "../plan/planned-check.ts";
 
 /** What dispatch needs of engine/pool/probers.ts. */
@@ -44,7 +45,7 @@ export class Dispatch {
   readonly #checkIds: CheckIds;
   readonly #nowMs: () => number;
   /** Runs that were sent and have no outcome yet, by check id. */
-  readonly #running = new Map<number, Run>();
+  readonly #running = new IdTable<Run>();
   #unsent: CheckRun[] = [];
   /** Sent after the runs of the same flush, because one of them may still name the spec. */
   #obsoleteSpecKeys: number[] = [];
@@ -91,10 +92,8 @@ export class Dispatch {
 
   /** @returns the run whose outcome came; undefined: it was taken before, or belongs to an earlier process */
   ended(checkId: number): Run | undefined {
-    const run = this.#running.get(checkId);
-    if (run === undefined) return undefined;
-    this.#running.delete(checkId);
-    run.checkId = 0;
+    const run = this.#running.take(checkId);
+    if (run !== undefined) run.checkId = 0;
     return run;
   }
 

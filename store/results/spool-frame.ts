@@ -11,6 +11,7 @@ import { crc32 } from "node:zlib";
 const MAGIC = Buffer.from([0x1e, 0x53, 0x70, 0x31]);
 const HEADER_BYTES = 24;
 const CRC_FROM = 8;
+const NEWLINE = 0x0a;
 
 export interface Frame {
   readonly firstSeq: number;
@@ -27,16 +28,36 @@ export interface DecodedSegment {
   readonly isDamaged: boolean;
 }
 
-/** @param lines without newlines */
-export function encodeFrame(firstSeq: number, lines: readonly string[]): Buffer {
+/**
+ * A frame that has no number yet: numberFrame() completes it.
+ * @param lines at least one. @throws TypeError when a line holds a newline
+ */
+export function frameOf(lines: readonly string[]): Buffer {
   const text = `${lines.join("\n")}\n`;
   const payloadBytes = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(HEADER_BYTES + payloadBytes);
   MAGIC.copy(frame, 0);
   frame.writeUInt32LE(payloadBytes, 8);
   frame.writeUInt32LE(lines.length, 12);
-  frame.writeBigUInt64LE(BigInt(firstSeq), 16);
   frame.write(text, HEADER_BYTES);
+  // Not line by line: a search makes V8 copy a string that JSON.stringify() left in pieces.
+  if (newlinesIn(frame) !== lines.length) throw new TypeError("a line of the spool holds a newline");
+  return frame;
+}
+
+export function encodeFrame(firstSeq: number, lines: readonly string[]): Buffer {
+  return numberFrame(frameOf(lines), firstSeq);
+}
+
+function newlinesIn(frame: Buffer): number {
+  let count = 0;
+  for (let at = frame.indexOf(NEWLINE, HEADER_BYTES); at !== -1; at = frame.indexOf(NEWLINE, at + 1)) count += 1;
+  return count;
+}
+
+/** @param firstSeq of its first row. @returns the same frame, complete */
+export function numberFrame(frame: Buffer, firstSeq: number): Buffer {
+  frame.writeBigUInt64LE(BigInt(firstSeq), 16);
   frame.writeUInt32LE(crc32(frame.subarray(CRC_FROM)), 4);
   return frame;
 }

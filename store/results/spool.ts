@@ -12,7 +12,7 @@ import type { Logger } from "pino";
 import { SerialQueue } from "../../model/serial-queue.ts";
 import { makeFolder } from "../../native/make-folder.ts";
 import { StoreError } from "../errors.ts";
-import { encodeFrame, isChange, linesOf } from "./spool-frame.ts";
+import { frameOf, isChange, linesOf, numberFrame } from "./spool-frame.ts";
 import {
   createSegment,
   leaveEmpty,
@@ -67,7 +67,9 @@ interface FoundSpool {
 }
 
 interface Append {
-  readonly lines: readonly string[];
+  /** Not numbered yet; null: it has no rows. */
+  readonly frame: Buffer | null;
+  readonly rows: number;
   readonly resolve: (lastSeq: number) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -133,10 +135,9 @@ export class Spool {
    */
   append(lines: readonly string[]): Promise<number> {
     if (this.#isClosed) return Promise.reject(new StoreError("the spool is closed"));
-    if (lines.some((line) => line.includes("\n")))
-      return Promise.reject(new TypeError("a line of the spool holds a newline"));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ lines, resolve, reject });
+      const frame = lines.length === 0 ? null : frameOf(lines);
+      this.#waiting.push({ frame, rows: lines.length, resolve, reject });
       void this.#changes.run(() => this.#flush()).catch(reject);
     });
   }
@@ -160,8 +161,8 @@ export class Spool {
       for (const append of appends) append.reject(spoolError(error, this.#dir));
       return;
     }
-    for (const { lines, resolve } of appends) {
-      this.#nextSeq += lines.length;
+    for (const { rows, resolve } of appends) {
+      this.#nextSeq += rows;
       resolve(this.#nextSeq - 1);
     }
     if (this.#open !== undefined && this.#open.bytes >= this.#segmentBytes) await this.#sealOpen();
@@ -170,9 +171,9 @@ export class Spool {
   async #write(appends: readonly Append[]): Promise<void> {
     let seq = this.#nextSeq;
     const frames: Buffer[] = [];
-    for (const { lines } of appends) {
-      if (lines.length > 0) frames.push(encodeFrame(seq, lines));
-      seq += lines.length;
+    for (const { frame, rows } of appends) {
+      if (frame !== null) frames.push(numberFrame(frame, seq));
+      seq += rows;
     }
     const bytes = frames.length === 1 && frames[0] !== undefined ? frames[0] : Buffer.concat(frames);
     await this.#makeRoom(bytes.length);
