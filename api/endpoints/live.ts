@@ -5,7 +5,7 @@ import type { StreamedResponse } from "../http.ts";
 import { MOST_WATCHED } from "../live/subscriber.ts";
 import { idsParameter, readQuery, textParameter } from "../query.ts";
 import type { ProjectCall, Route } from "../route.ts";
-import { SSE_HEADERS, SSE_KEEP_ALIVE, SSE_TYPE, sseBye } from "../sse.ts";
+import { SSE_BEAT, SSE_HEADERS, SSE_TYPE, sseBye } from "../sse.ts";
 
 const liveQuery = {
   project: textParameter(
@@ -32,7 +32,7 @@ async function open(api: Api, call: ProjectCall): Promise<StreamedResponse> {
         },
         {
           send: (event) => void sink.write(event),
-          keepAlive: () => void sink.write(SSE_KEEP_ALIVE),
+          keepAlive: () => void sink.write(SSE_BEAT),
           get full() {
             return sink.full;
           },
@@ -51,7 +51,7 @@ export const live: readonly Route[] = [
     group: "Overview",
     summary: "What changes in a project, as server-sent events",
     description:
-      "An addition of ours, for pages that are open. Events: `hello` first; `s`, once a second at most, `{at, m: [[monitor, letter, latency_ms, seconds since its check], …]}` of monitors whose status changed and of those in `watch`; `incident` `{what, incident}`; `monitors` `{changed, gone}`; `subscription`; `job`, a test that ended; `bye` when the process stops. Nothing is sent again: after a new connection ask `GET /overview`.",
+      "An addition of ours, for pages that are open. Events: `hello` first; `s`, once a second at most, `{at, m: [[monitor, letter, latency_ms, seconds since its check], …]}` of monitors whose status changed and of those in `watch`; `incident` `{what, incident}`; `monitors` `{changed, gone}`; `subscription`; `job`, a test that ended; `beat` every 5 s; `bye` when the process stops. Nothing is sent again: after a new connection ask `GET /overview`.",
     scope: "project",
     isProjectInQuery: true,
     query: liveQuery,

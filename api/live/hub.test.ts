@@ -291,7 +291,7 @@ describe("LiveHub", () => {
     const [first, second] = [page(), page()];
     const leave = hub.open(first.caller(1), first.sink);
     const leaveToo = hub.open(second.caller(1), second.sink);
-    await vi.advanceTimersByTimeAsync(15_000);
+    await vi.advanceTimersByTimeAsync(5_000);
     expect([first.sink.beats, second.sink.beats]).toEqual([1, 1]);
     leave();
     expect([listeners.size, notices.size]).toEqual([1, 2]);

@@ -21,8 +21,8 @@ const FLUSH_MS = 1_000;
 const LOOK_MS = 5_000;
 /** Publishers have heard of a new room by then, ms. */
 const SETTLED_MS = 3_000;
-/** Proxies end connections that are silent for longer, ms. */
-const KEEP_ALIVE_MS = 15_000;
+/** A page takes a stream that is silent for twice this long for a dead one (web/api/live.ts), ms. */
+const KEEP_ALIVE_MS = 5_000;
 /** Monitors that one event names; more are "all". */
 const MOST_NAMED = 1_000;
 /** Incidents of one look, and how long ago one may have ended, ms. */

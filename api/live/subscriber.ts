@@ -7,7 +7,7 @@ import { sseEvent } from "../sse.ts";
 export interface EventSink {
   /** @param event as text: written once for all pages of a project */
   send(event: string): void;
-  /** A line that is no event: proxies end what is silent. */
+  /** Says that the stream still leads here. */
   keepAlive(): void;
   /** Its connection takes no more for now. */
   readonly full: boolean;

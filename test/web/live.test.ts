@@ -93,7 +93,7 @@ describeWith(["chromium"], "the page and its stream", () => {
       const page = await signedIn(`http://127.0.0.1:${cable.port}`);
       await says(page, "live");
       cable.swallow();
-      await page.locator(".live-word", { hasText: "offline" }).waitFor({ timeout: 2 * COMES_WITHIN_MS });
+      await page.locator(".live-word", { hasText: "offline" }).waitFor({ timeout: COMES_WITHIN_MS });
       await cable.cut();
       await page.getByRole("table", { name: "Monitors" }).getByRole("link", { name: "Door" }).click();
       await page.getByRole("alert").filter({ hasText: "cannot be reached" }).first().waitFor();

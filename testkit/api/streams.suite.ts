@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ApiAnswer, HttpServer, ListenOptions, StreamSink } from "../../api/http.ts";
-import { SSE_HEADERS, SSE_KEEP_ALIVE } from "../../api/sse.ts";
+import { SSE_HEADERS, SSE_BEAT } from "../../api/sse.ts";
 import { MAX_WAITING_BYTES } from "../../api/stream-sink.ts";
 
 const READERS = 1_000;
@@ -74,7 +74,7 @@ export function streamsSuite(listen: (options: ListenOptions) => Promise<HttpSer
       const { sink, ended } = await opening;
       expect(sink.write("one\n")).toBe(true);
       await text.has("one\n");
-      sink.write(SSE_KEEP_ALIVE);
+      sink.write(SSE_BEAT);
       sink.write("zwei é 中\n");
       await text.has("zwei é 中\n");
       sink.end();

@@ -14,6 +14,10 @@ export const liveState = signal<LiveState>("slow");
 const POLL_MS = 10_000;
 /** Beside a stream, which may lose messages while a store is away, and may be cut without an end, ms. */
 const RELOAD_MS = 30_000;
+/** The service sends something every 5 s (api/live/hub.ts); a stream that is silent this long leads nowhere, or its end does not answer, ms. */
+const SILENT_MS = 11_000;
+/** Behind a silent stream, a reading that has no answer by then says that the service does not answer, ms. */
+const NO_ANSWER_MS = 4_000;
 /** A tab that is hidden this long gives its connection back: a browser has six for a host, ms. */
 const HIDDEN_MS = 30_000;
 /** Between two attempts after the stream was refused, ms; each attempt doubles it. */
@@ -68,6 +72,8 @@ class Follower {
   #gatherTimer: ReturnType<typeof setTimeout> | undefined;
   #retryMs: number = RETRY_MS.first;
   #lastReadMs = 0;
+  /** When the stream last told something, or was opened. */
+  #heardMs = 0;
   #isReading = false;
 
   constructor(project: string, handlers: LiveHandlers) {
@@ -96,16 +102,23 @@ class Follower {
     if (watched.size > 0) query.set("watch", [...watched].join(","));
     const source = new EventSource(`${apiBase()}live?${query}`);
     this.#source = source;
-    source.addEventListener("hello", () => {
+    this.#heardMs = performance.now();
+    const on = (name: string, act: (event: Event) => void): void =>
+      source.addEventListener(name, (event) => {
+        this.#heardMs = performance.now();
+        act(event);
+      });
+    on("beat", () => {});
+    on("hello", () => {
       this.#retryMs = RETRY_MS.first;
       void this.#read();
     });
-    source.addEventListener("s", (event) => {
+    on("s", (event) => {
       const { at, m } = parsed<{ at: string; m: Change[] }>(event) ?? { at: "", m: [] };
       this.#handlers.changes(m, at);
     });
-    source.addEventListener("incident", () => this.#handlers.incident());
-    for (const name of ["incident", "monitors", "subscription"]) source.addEventListener(name, () => this.#readSoon());
+    on("incident", () => this.#handlers.incident());
+    for (const name of ["incident", "monitors", "subscription"]) on(name, () => this.#readSoon());
     source.addEventListener("error", () => this.#onError(source));
   }
 
@@ -130,7 +143,7 @@ class Follower {
     if (answered === null) return;
     this.#isReading = false;
     // A stream that seemed open while nothing answered may lead nowhere, and a browser would not notice.
-    if (answered && liveState.peek() === "off" && this.#source !== null) this.reopen();
+    if (answered && (liveState.peek() === "off" || this.#isSilent()) && this.#source !== null) this.reopen();
     const isOpen = this.#source?.readyState === EventSource.OPEN;
     liveState.value = !answered ? "off" : isOpen ? "live" : "slow";
   }
@@ -142,8 +155,15 @@ class Follower {
   }
 
   #readWhenOld(): void {
-    const everyMs = liveState.peek() === "live" ? RELOAD_MS : POLL_MS;
-    if (!document.hidden && !this.#isReading && performance.now() - this.#lastReadMs >= everyMs) void this.#read();
+    if (document.hidden) return;
+    const sinceMs = performance.now() - this.#lastReadMs;
+    if (this.#isReading) {
+      if (sinceMs >= NO_ANSWER_MS && this.#isSilent()) liveState.value = "off";
+    } else if (sinceMs >= (liveState.peek() === "live" ? RELOAD_MS : POLL_MS) || this.#isSilent()) void this.#read();
+  }
+
+  #isSilent(): boolean {
+    return this.#source?.readyState === EventSource.OPEN && performance.now() - this.#heardMs >= SILENT_MS;
   }
 
   readonly #onNetwork = (): void => void this.#read();
