@@ -1,6 +1,7 @@
 /** What handlers work with: the stores, the settings and the caches of one running API. */
 import type { BoundedMap } from "../model/bounded-map.ts";
 import type { Log } from "../model/log.ts";
+import type { MaybePromise } from "../model/maybe-promise.ts";
 import type { OidcSettings } from "../model/oidc-settings.ts";
 import type { PlanTable } from "../model/plan.ts";
 import type { SendToChannel } from "../scheduler/alerts/channels/channel.ts";
@@ -181,6 +182,6 @@ export interface Api extends Omit<ApiDependencies, "results" | "texts"> {
   httpServer: "net" | "node";
   /** Known once the port is known. */
   readonly baseUrl: () => string;
-  /** The OpenAPI document as text, made at first use. */
-  readonly document: { json(): string; yaml(): string };
+  /** The OpenAPI document as text. */
+  readonly document: { json(): MaybePromise<string>; yaml(): MaybePromise<string> };
 }

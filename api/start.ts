@@ -9,6 +9,7 @@ import type { Api, ApiDependencies } from "./api.ts";
 import { createApp } from "./app.ts";
 import { WORDS } from "./apply/words.ts";
 import { type AuthCache, createAuthCache } from "./auth-cache.ts";
+import { publishedDocument } from "./document/published.ts";
 import { routes } from "./endpoints/index.ts";
 import type { HttpServer } from "./http.ts";
 import { KeptAnswers } from "./kept-answers.ts";
@@ -18,7 +19,6 @@ import { ListPages } from "./monitors/list-pages.ts";
 import { createMonitorCache } from "./monitors/monitor-cache.ts";
 import { createTargets } from "./monitors/targets.ts";
 import { OidcProvider } from "./oidc/provider.ts";
-import { documentText } from "./openapi.ts";
 import { Overviews } from "./overview/overviews.ts";
 import { PublicPages } from "./pages/public-pages.ts";
 import { createProjectNames } from "./project-names.ts";
@@ -88,7 +88,7 @@ export async function startApi(dependencies: ApiDependencies, options: StartOpti
     startedAtMs: dependencies.clock.now(),
     baseUrl,
     httpServer: config.httpServer,
-    document: documentText(routes, () => ({
+    document: publishedDocument(routes, () => ({
       baseUrl: baseUrl(),
       docsUrl: config.docsUrl ?? `${baseUrl()}/docs`,
       version: dependencies.version,

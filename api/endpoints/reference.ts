@@ -5,6 +5,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { z } from "zod";
+import type { MaybePromise } from "../../model/maybe-promise.ts";
 import type { Api } from "../api.ts";
 import type { ApiResponse } from "../http.ts";
 import { isKnown } from "../listed.ts";
@@ -74,15 +75,18 @@ function answer(call: Call, { body, headers, tag }: Published): ApiResponse {
     : { status: 200, headers, body };
 }
 
-/** Made at the first request and kept: per API, because tests run several. */
-const made = new WeakMap<Api, Map<string, Published>>();
+/** Read at the first request and kept: per API, because tests run several. */
+const made = new WeakMap<Api, Map<string, Promise<Published>>>();
 
-function kept(api: Api, name: string, make: () => Published): Published {
-  const known = made.get(api) ?? new Map<string, Published>();
+function kept(api: Api, name: string, text: () => MaybePromise<string>): Promise<Published> {
+  const known = made.get(api) ?? new Map<string, Promise<Published>>();
   made.set(api, known);
-  const one = known.get(name) ?? make();
-  known.set(name, one);
-  return one;
+  const one = known.get(name);
+  if (one !== undefined) return one;
+  const making = Promise.resolve(text()).then((body) => published(body, name, REVALIDATED));
+  known.set(name, making);
+  making.catch(() => known.delete(name));
+  return making;
 }
 
 const fromPackage = createRequire(import.meta.url);
@@ -104,7 +108,12 @@ const CACHE_HEADERS: Readonly<Record<string, ResponseHeader>> = {
 };
 const base = { method: "GET", atRoot: true, group: "Reference", scope: "public" } as const;
 
-function document(path: string, operationId: string, mediaType: string, text: (api: Api) => string): Route {
+function document(
+  path: string,
+  operationId: string,
+  mediaType: string,
+  text: (api: Api) => MaybePromise<string>,
+): Route {
   return {
     ...base,
     path,
@@ -113,11 +122,7 @@ function document(path: string, operationId: string, mediaType: string, text: (a
     cors: true,
     responses: { 200: mediaType, 304: "" },
     headers: CACHE_HEADERS,
-    handle: async (api: Api, call: Call) =>
-      answer(
-        call,
-        kept(api, mediaType, () => published(text(api), mediaType, REVALIDATED)),
-      ),
+    handle: async (api: Api, call: Call) => answer(call, await kept(api, mediaType, () => text(api))),
   };
 }
 

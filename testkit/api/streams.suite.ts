@@ -2,7 +2,7 @@
 import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import type { ApiAnswer, HttpServer, ListenOptions, StreamSink } from "../../api/http.ts";
-import { SSE_HEADERS, SSE_BEAT } from "../../api/sse.ts";
+import { SSE_BEAT, SSE_HEADERS } from "../../api/sse.ts";
 import { MAX_WAITING_BYTES } from "../../api/stream-sink.ts";
 
 const READERS = 1_000;
