@@ -22,11 +22,22 @@ import {
   NOTIF_RECV,
   NOTIF_SEND,
   Notification,
+  Numbers,
   RESPONSE_BYTES,
   writeAddFd,
   writeResponse,
 } from "./notification.ts";
-import { IPV6_BYTES, type Peer, type Protocol, parseSockaddr, type TargetList, writePeer } from "./peer.ts";
+import {
+  copyIpv4,
+  IPV4_BYTES,
+  IPV6_BYTES,
+  isIpv4,
+  type Peer,
+  type Protocol,
+  parseSockaddr,
+  type TargetList,
+  writePeer,
+} from "./peer.ts";
 
 export interface Refusal {
   readonly protocol: Protocol;
@@ -62,8 +73,8 @@ const MAX_SOCKETS = 4_096;
 /** From how many on we look which of them the child has closed. */
 const FIRST_SWEEP = 64;
 
-/** What the call returns: a value, or the number of an error. */
-type Answer = { readonly value: number } | { readonly errno: number };
+/** As the kernel has it: what the call returns, or below 0 the number of an error. */
+type Answer = number;
 
 interface DatagramSocket {
   /** Ours. */
@@ -76,13 +87,15 @@ export class BrokeredChild {
   readonly listener: number;
   readonly #options: BrokeredChildOptions;
   readonly #notification = new Notification();
-  readonly #response = Buffer.alloc(RESPONSE_BYTES);
-  readonly #addFd = Buffer.alloc(ADDFD_BYTES);
-  readonly #id = Buffer.alloc(8);
+  readonly #response = new Numbers(RESPONSE_BYTES);
+  readonly #addFd = new Numbers(ADDFD_BYTES);
+  readonly #id = new Numbers(8);
   readonly #name = Buffer.alloc(IPV6_BYTES);
+  /** struct sockaddr_in */
+  readonly #ipv4Name = Buffer.alloc(IPV4_BYTES);
   /** By the child's number. */
   readonly #sockets = new Map<number, DatagramSocket>();
-  readonly #calls: Readonly<Record<number, () => Answer | null>>;
+  readonly #calls: Readonly<Record<number, () => Answer>>;
   #sweepAt = FIRST_SWEEP;
 
   constructor(options: BrokeredChildOptions) {
@@ -102,10 +115,9 @@ export class BrokeredChild {
     const { libc } = this.#options;
     this.#notification.clear();
     if (libc.ioctl(this.listener, NOTIF_RECV, this.#notification.bytes) !== 0) return;
-    const answer = this.#calls[this.#notification.call]?.() ?? { errno: ENOSYS };
-    const [value, errno] = "value" in answer ? [answer.value, 0] : [0, answer.errno];
+    const answer = this.#calls[this.#notification.call]?.() ?? -ENOSYS;
     // A child that is gone needs no answer.
-    libc.ioctl(this.listener, NOTIF_SEND, writeResponse(this.#response, this.#notification, value, errno));
+    libc.ioctl(this.listener, NOTIF_SEND, writeResponse(this.#response, this.#notification, answer));
   }
 
   close(): void {
@@ -115,16 +127,30 @@ export class BrokeredChild {
     libc.close(this.listener);
   }
 
-  /** connect(fd, address, length) */
+  /** connect(fd, address, length). For IPv4 no object is made on the way: each check needs a connection, and this thread makes all of them. */
   #connect(): Answer {
-    const peer = this.#addressAt(this.#notification.word(1), this.#notification.int(2));
-    if (peer === undefined) return { errno: EFAULT };
-    const fd = this.#notification.int(0);
-    const protocol = this.#protocolOf(peer, fd);
+    const call = this.#notification;
+    const { memory, targets } = this.#options;
+    const fd = call.int(0);
+    const bytes = call.int(2);
+    if (bytes < 0 || bytes > MAX_ADDRESS_BYTES) return this.#refuse("tcp", null);
+    if (!memory.readFirst(call.pid, call.int(1), call.high(1), bytes)) return -EFAULT;
+    const address = memory.first;
     // Whether the child still waits is seen when it is given the socket.
-    if (peer !== null && protocol === "tcp") return this.#connectStream(fd, peer);
+    if (bytes >= IPV4_BYTES && isIpv4(address) && targets.hasIpv4(address, "tcp") && !targets.hasIpv4(address, "udp")) {
+      copyIpv4(this.#ipv4Name, address);
+      return this.#connectStream(fd, AF_INET, this.#ipv4Name, IPV4_BYTES);
+    }
+    return this.#connectTo(fd, parseSockaddr(address.subarray(0, bytes)));
+  }
+
+  #connectTo(fd: number, peer: Peer | null): Answer {
+    const protocol = this.#protocolOf(peer, fd);
     if (peer === null || protocol === null) return this.#refuse("tcp", peer);
-    return this.#isWaiting() ? this.#connectDatagrams(fd, peer) : { errno: EFAULT };
+    if (protocol === "udp") return this.#isWaiting() ? this.#connectDatagrams(fd, peer) : -EFAULT;
+    const isIpv6 = peer.ip.length === 16;
+    const bytes = writePeer(this.#name, peer, isIpv6);
+    return this.#connectStream(fd, isIpv6 ? AF_INET6 : AF_INET, this.#name, bytes);
   }
 
   /** Where one address and port is on the list for both, the socket says which is meant. */
@@ -136,20 +162,16 @@ export class BrokeredChild {
     return isTcp ? "tcp" : isUdp ? "udp" : null;
   }
 
-  #connectStream(newFd: number, peer: Peer): Answer {
+  #connectStream(newFd: number, family: number, name: Buffer, nameBytes: number): Answer {
     const { libc } = this.#options;
-    const isIpv6 = peer.ip.length === 16;
-    const type = SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC;
-    const fd = libc.socket(isIpv6 ? AF_INET6 : AF_INET, type, 0);
-    if (fd < 0) return { errno: libc.errno() };
+    const fd = libc.socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -libc.errno();
     try {
-      const bytes = writePeer(this.#name, peer, isIpv6);
-      const errno = libc.connect(fd, this.#name, bytes) === 0 ? 0 : libc.errno();
-      if (errno !== 0 && errno !== EINPROGRESS) return { errno };
+      const errno = libc.connect(fd, name, nameBytes) === 0 ? 0 : libc.errno();
+      if (errno !== 0 && errno !== EINPROGRESS) return -errno;
       // SOCK_CLOEXEC is O_CLOEXEC (socket(2)).
-      const added = this.#give({ fd, newFd, flags: SOCK_CLOEXEC });
-      if ("errno" in added) return added;
-      return errno === 0 ? { value: 0 } : { errno };
+      const added = this.#give(fd, newFd, SOCK_CLOEXEC);
+      return added < 0 ? added : -errno;
     } finally {
       libc.close(fd);
     }
@@ -158,10 +180,10 @@ export class BrokeredChild {
   #connectDatagrams(fd: number, peer: Peer): Answer {
     const { libc } = this.#options;
     const socket = this.#sockets.get(fd);
-    if (socket === undefined) return { errno: EBADF };
+    if (socket === undefined) return -EBADF;
     const bytes = writePeer(this.#name, peer, socket.isIpv6);
-    if (bytes === 0) return { errno: EINVAL };
-    return libc.connect(socket.fd, this.#name, bytes) === 0 ? { value: 0 } : { errno: libc.errno() };
+    if (bytes === 0) return -EINVAL;
+    return libc.connect(socket.fd, this.#name, bytes) === 0 ? 0 : -libc.errno();
   }
 
   /** socket(family, type, protocol), of datagrams */
@@ -173,29 +195,29 @@ export class BrokeredChild {
       number,
     ];
     const isInternet = family === AF_INET || family === AF_INET6;
-    if (!isInternet || (type & SOCK_TYPE_MASK) !== SOCK_DGRAM) return { errno: EPERM };
+    if (!isInternet || (type & SOCK_TYPE_MASK) !== SOCK_DGRAM) return -EPERM;
     this.#sweep();
-    if (this.#sockets.size >= MAX_SOCKETS) return { errno: EMFILE };
+    if (this.#sockets.size >= MAX_SOCKETS) return -EMFILE;
     const fd = libc.socket(family, SOCK_DGRAM | SOCK_CLOEXEC | (type & SOCK_NONBLOCK), protocol);
-    if (fd < 0) return { errno: libc.errno() };
-    const installed = this.#give({ fd, newFd: null, flags: type & SOCK_CLOEXEC });
-    if ("errno" in installed) {
+    if (fd < 0) return -libc.errno();
+    const installed = this.#give(fd, null, type & SOCK_CLOEXEC);
+    if (installed < 0) {
       libc.close(fd);
       return installed;
     }
-    const before = this.#sockets.get(installed.value);
+    const before = this.#sockets.get(installed);
     if (before !== undefined) libc.close(before.fd);
-    this.#sockets.set(installed.value, { fd, inode: fstatSync(fd).ino, isIpv6: family === AF_INET6 });
+    this.#sockets.set(installed, { fd, inode: fstatSync(fd).ino, isIpv6: family === AF_INET6 });
     return installed;
   }
 
   /** sendto(fd, data, length, flags, address, length) */
   #sendTo(): Answer {
     const call = this.#notification;
-    const peer = this.#addressAt(call.word(4), call.int(5));
-    if (peer === undefined) return { errno: EFAULT };
+    const peer = this.#addressAt(4);
+    if (peer === undefined) return -EFAULT;
     const length = call.word(2);
-    if (length > MAX_DATA_BYTES) return { errno: EMSGSIZE };
+    if (length > MAX_DATA_BYTES) return -EMSGSIZE;
     const data: Range = { at: call.word(1), bytes: Number(length) };
     return this.#send(call.int(0), { data: [data], peer, control: null, flags: call.int(3) });
   }
@@ -206,16 +228,16 @@ export class BrokeredChild {
     const call = this.#notification;
     const { pid } = call;
     const [header] = memory.readParts(pid, [{ at: call.word(1), bytes: HEADER_BYTES }]) ?? [];
-    if (header === undefined) return { errno: EFAULT };
+    if (header === undefined) return -EFAULT;
     const message = parseHeader(header);
-    if (message === null) return { errno: EMSGSIZE };
+    if (message === null) return -EMSGSIZE;
     const { name, vector, control } = message;
     const parts = memory.readParts(pid, [vector, name ?? NOTHING, control ?? NOTHING]);
-    if (parts === null) return { errno: EFAULT };
+    if (parts === null) return -EFAULT;
     const [pieces = EMPTY, address = EMPTY, controls = EMPTY] = parts;
     const data = parseVector(pieces);
-    if (data === null) return { errno: EMSGSIZE };
-    if (!isHarmlessControl(controls)) return { errno: EPERM };
+    if (data === null) return -EMSGSIZE;
+    if (!isHarmlessControl(controls)) return -EPERM;
     const peer = name === null ? undefined : parseSockaddr(address);
     return this.#send(call.int(0), { data, peer, control: control === null ? null : controls, flags: call.int(2) });
   }
@@ -232,30 +254,33 @@ export class BrokeredChild {
   ): Answer {
     const { libc, memory, targets } = this.#options;
     const socket = this.#sockets.get(fd);
-    if (socket === undefined) return { errno: EBADF };
-    if ((flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL)) !== 0) return { errno: EINVAL };
+    if (socket === undefined) return -EBADF;
+    if ((flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL)) !== 0) return -EINVAL;
     if (peer !== undefined && (peer === null || !targets.has(peer, "udp"))) return this.#refuse("udp", peer);
     const nameBytes = peer === undefined ? 0 : writePeer(this.#name, peer, socket.isIpv6);
-    if (peer !== undefined && nameBytes === 0) return { errno: EINVAL };
+    if (peer !== undefined && nameBytes === 0) return -EINVAL;
     const dataBytes = memory.readData(this.#notification.pid, data);
-    if (dataBytes === null || !this.#isWaiting()) return { errno: EFAULT };
+    if (dataBytes === null || !this.#isWaiting()) return -EFAULT;
     const name = peer === undefined ? null : this.#name.subarray(0, nameBytes);
     const sent = memory.send(socket.fd, dataBytes, name, control, MSG_DONTWAIT | MSG_NOSIGNAL);
-    return sent < 0 ? { errno: libc.errno() } : { value: sent };
+    return sent < 0 ? -libc.errno() : sent;
   }
 
   #refuse(protocol: Protocol, peer: Peer | null): Answer {
-    if (!this.#isWaiting()) return { errno: EFAULT };
+    if (!this.#isWaiting()) return -EFAULT;
     this.#options.onRefused({ protocol, peer });
     // As Landlock has it.
-    return { errno: EACCES };
+    return -EACCES;
   }
 
-  /** @returns null for none that we know; undefined when it cannot be read */
-  #addressAt(at: bigint, bytes: number): Peer | null | undefined {
+  /** Of arguments that name it and its length. @returns null for none that we know; undefined when it cannot be read */
+  #addressAt(index: number): Peer | null | undefined {
+    const { memory } = this.#options;
+    const call = this.#notification;
+    const bytes = call.int(index + 1);
     if (bytes < 0 || bytes > MAX_ADDRESS_BYTES) return null;
-    const address = this.#options.memory.readPart(this.#notification.pid, { at, bytes });
-    return address === null ? undefined : parseSockaddr(address);
+    if (!memory.readFirst(call.pid, call.int(index), call.high(index), bytes)) return undefined;
+    return parseSockaddr(memory.first.subarray(0, bytes));
   }
 
   /** What was read is the child's only if the child still waits: a process that has ended leaves its number to another. */
@@ -264,10 +289,11 @@ export class BrokeredChild {
   }
 
   /** @returns its number in the child */
-  #give(what: { readonly fd: number; readonly newFd: number | null; readonly flags: number }): Answer {
+  #give(fd: number, newFd: number | null, flags: number): Answer {
     const { libc } = this.#options;
-    const added = libc.ioctl(this.listener, NOTIF_ADDFD, writeAddFd(this.#addFd, this.#notification, what));
-    return added < 0 ? { errno: libc.errno() } : { value: added };
+    const wanted = writeAddFd(this.#addFd, this.#notification, fd, newFd, flags);
+    const added = libc.ioctl(this.listener, NOTIF_ADDFD, wanted);
+    return added < 0 ? -libc.errno() : added;
   }
 
   /** Whether a number of the child's is a socket of datagrams that we made. */

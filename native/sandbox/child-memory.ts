@@ -46,9 +46,14 @@ export class ChildMemory {
     });
   }
 
-  /** @returns its bytes until the next copy; null when the process has not all of them */
-  readPart(pid: number, range: Range): Buffer | null {
-    return this.#parts.read(pid, [range]);
+  /** What readFirst() read, from its first byte on, until the next copy. */
+  get first(): Buffer {
+    return this.#parts.bytes;
+  }
+
+  /** @param low, high of the address. @returns false when the process has not all of them */
+  readFirst(pid: number, low: number, high: number, bytes: number): boolean {
+    return this.#parts.readOne(pid, low, high, bytes);
   }
 
   /** For send(). @returns how many bytes; null when the process has not all of them */
@@ -79,20 +84,41 @@ export class ChildMemory {
 
 class Area {
   readonly address: bigint;
+  readonly bytes: Buffer;
   readonly #libc: Libc;
-  readonly #bytes: Buffer;
   /** struct iovec, in a row: where, and how many bytes. */
   readonly #local = new BigUint64Array(2);
   readonly #remote = new BigUint64Array(MAX_RANGES * 2);
   readonly #localBytes = new Uint8Array(this.#local.buffer);
   readonly #remoteBytes = new Uint8Array(this.#remote.buffer);
+  readonly #localNumbers = new Uint32Array(this.#local.buffer);
+  readonly #remoteNumbers = new Uint32Array(this.#remote.buffer);
   /** Whether the call is not refused here. */
   #copies = true;
 
   constructor(libc: Libc, size: number) {
     this.#libc = libc;
-    this.#bytes = Buffer.allocUnsafeSlow(size);
-    this.address = libc.addressOf(this.#bytes);
+    this.bytes = Buffer.allocUnsafeSlow(size);
+    this.address = libc.addressOf(this.bytes);
+  }
+
+  /** As read() of one range, and makes no object. @param low, high of the address */
+  readOne(pid: number, low: number, high: number, bytes: number): boolean {
+    const local = this.#localNumbers;
+    const remote = this.#remoteNumbers;
+    this.#local[0] = this.address;
+    local[2] = bytes;
+    local[3] = 0;
+    remote[0] = low;
+    remote[1] = high;
+    remote[2] = bytes;
+    remote[3] = 0;
+    if (this.#copies && bytes > 0 && bytes <= this.bytes.length) {
+      const got = this.#libc.process_vm_readv(pid, this.#localBytes, 1, this.#remoteBytes, 1, 0);
+      if (Number(got) === bytes) return true;
+    }
+    // Says why not, or reads it in another way.
+    return this.read(pid, [{ at: this.#remote[0] ?? 0n, bytes }]) !== null;
   }
 
   read(pid: number, ranges: readonly Range[]): Buffer | null {
@@ -103,19 +129,19 @@ class Area {
       this.#remote[index * 2 + 1] = BigInt(bytes);
       sum += bytes;
     });
-    if (sum > this.#bytes.length) return null;
+    if (sum > this.bytes.length) return null;
     this.#local[0] = this.address;
     this.#local[1] = BigInt(sum);
-    if (sum === 0) return this.#bytes.subarray(0, 0);
+    if (sum === 0) return this.bytes.subarray(0, 0);
     const got = this.#copies
       ? Number(this.#libc.process_vm_readv(pid, this.#localBytes, 1, this.#remoteBytes, ranges.length, 0))
       : -1;
-    if (got === sum) return this.#bytes.subarray(0, sum);
+    if (got === sum) return this.bytes.subarray(0, sum);
     if (got >= 0 || (this.#copies && !REFUSED.includes(this.#libc.errno()))) return null;
     const isRead = this.#readFile(pid, ranges);
     // From now on without the call: what refuses it once refuses it always, and another process' memory may be closed to us for good.
     if (isRead) this.#copies = false;
-    return isRead ? this.#bytes.subarray(0, sum) : null;
+    return isRead ? this.bytes.subarray(0, sum) : null;
   }
 
   #readFile(pid: number, ranges: readonly Range[]): boolean {
@@ -124,7 +150,7 @@ class Area {
       file = openSync(`/proc/${pid}/mem`, "r");
       let to = 0;
       for (const { at, bytes } of ranges) {
-        if (bytes > 0 && readSync(file, this.#bytes, to, bytes, at) !== bytes) return false;
+        if (bytes > 0 && readSync(file, this.bytes, to, bytes, at) !== bytes) return false;
         to += bytes;
       }
       return true;

@@ -7,6 +7,7 @@ import {
   NOTIF_RECV,
   NOTIF_SEND,
   Notification,
+  Numbers,
   writeAddFd,
   writeResponse,
 } from "./notification.ts";
@@ -104,14 +105,13 @@ describe("a notification and its answers", () => {
     told.bytes.writeBigUInt64LE(0xffff_ffff_ffff_ffffn, 32);
     told.bytes.writeBigUInt64LE(0x7fff_0000_1000n, 40);
     expect([told.pid, told.call, told.int(0), told.word(1)]).toEqual([4_711, 42, -1, 0x7fff_0000_1000n]);
-    expect(writeResponse(Buffer.alloc(24), told, 0, 13).toString("hex")).toBe(
-      `8877665544332211${"00".repeat(8)}f3ffffff00000000`,
-    );
-    const added = writeAddFd(Buffer.alloc(24), told, { fd: 9, newFd: 5, flags: 0x8_0000 });
-    expect(added.toString("hex")).toBe("887766554433221101000000090000000500000000000800");
-    expect(writeAddFd(added, told, { fd: 9, newFd: null, flags: 0 }).toString("hex", 8)).toBe(
-      "00000000090000000000000000000000",
-    );
+    expect(told.high(1)).toBe(0x7fff);
+    const out = new Numbers(24);
+    const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex");
+    expect(hex(writeResponse(out, told, -13))).toBe(`8877665544332211${"00".repeat(8)}f3ffffff00000000`);
+    expect(hex(writeResponse(out, told, 7))).toBe(`88776655443322110700000000000000${"00".repeat(8)}`);
+    expect(hex(writeAddFd(out, told, 9, 5, 0x8_0000))).toBe("887766554433221101000000090000000500000000000800");
+    expect(hex(writeAddFd(out, told, 9, null, 0)).slice(16)).toBe("00000000090000000000000000000000");
     // As a C compiler says of SECCOMP_IOCTL_NOTIF_RECV, _SEND, _ID_VALID and _ADDFD.
     expect([NOTIF_RECV, NOTIF_SEND, NOTIF_ID_VALID, NOTIF_ADDFD]).toEqual([
       3_226_476_800, 3_222_806_785, 1_074_274_562, 1_075_323_139,

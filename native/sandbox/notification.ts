@@ -23,6 +23,18 @@ export const RESPONSE_BYTES = 24;
 export const ADDFD_BYTES = 24;
 const ADDFD_FLAG_SETFD = 1;
 
+/** Memory for one of the kernel's structures, as 32-bit numbers: writing a Buffer's numbers costs several times that, and each connection needs a dozen. */
+export class Numbers {
+  readonly numbers: Int32Array;
+  readonly bytes: Uint8Array;
+
+  /** @param bytes a multiple of 4 */
+  constructor(bytes: number) {
+    this.numbers = new Int32Array(bytes / 4);
+    this.bytes = new Uint8Array(this.numbers.buffer);
+  }
+}
+
 /** A view of the bytes of the last notification; valid until the next one is received into them. */
 export class Notification {
   readonly bytes = Buffer.alloc(NOTIF_BYTES);
@@ -31,7 +43,7 @@ export class Notification {
 
   /** As the kernel wants it before it writes the next one. */
   clear(): void {
-    this.#words.fill(0n);
+    this.#numbers.fill(0);
   }
 
   /** Of the thread that waits, in our numbering; 0 when it is not visible to us. */
@@ -48,35 +60,44 @@ export class Notification {
     return this.#numbers[ARGS_AT / 4 + index * 2] ?? 0;
   }
 
+  /** The high 32 bits, signed. */
+  high(index: number): number {
+    return this.#numbers[ARGS_AT / 4 + index * 2 + 1] ?? 0;
+  }
+
   word(index: number): bigint {
     return this.#words[ARGS_AT / 8 + index] ?? 0n;
   }
 
-  writeId(out: Buffer): Buffer {
-    this.bytes.copy(out, 0, 0, 8);
-    return out;
+  writeId({ numbers, bytes }: Numbers): Uint8Array {
+    numbers[0] = this.#numbers[0] ?? 0;
+    numbers[1] = this.#numbers[1] ?? 0;
+    return bytes;
   }
 }
 
-/** @param errno 0: the call returns the value */
-export function writeResponse(out: Buffer, notification: Notification, value: number, errno: number): Buffer {
-  notification.writeId(out);
-  out.writeBigInt64LE(BigInt(value), 8);
-  out.writeInt32LE(-errno, 16);
-  out.writeUInt32LE(0, 20);
-  return out;
+/** @param result as the kernel has it: what the call returns, or the number of an error below 0. @returns the bytes of `out` */
+export function writeResponse(out: Numbers, notification: Notification, result: number): Uint8Array {
+  const { numbers } = out;
+  numbers[2] = Math.max(0, result);
+  numbers[3] = 0;
+  numbers[4] = Math.min(0, result);
+  numbers[5] = 0;
+  return notification.writeId(out);
 }
 
-/** @param newFd the number that it replaces; null: the lowest free one */
+/** @param newFd the number that it replaces; null: the lowest free one. @returns the bytes of `out` */
 export function writeAddFd(
-  out: Buffer,
+  out: Numbers,
   notification: Notification,
-  { fd, newFd, flags }: { readonly fd: number; readonly newFd: number | null; readonly flags: number },
-): Buffer {
-  notification.writeId(out);
-  out.writeUInt32LE(newFd === null ? 0 : ADDFD_FLAG_SETFD, 8);
-  out.writeInt32LE(fd, 12);
-  out.writeInt32LE(newFd ?? 0, 16);
-  out.writeUInt32LE(flags, 20);
-  return out;
+  fd: number,
+  newFd: number | null,
+  flags: number,
+): Uint8Array {
+  const { numbers } = out;
+  numbers[2] = newFd === null ? 0 : ADDFD_FLAG_SETFD;
+  numbers[3] = fd;
+  numbers[4] = newFd ?? 0;
+  numbers[5] = flags;
+  return notification.writeId(out);
 }

@@ -1,7 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
+  copyIpv4,
   IPV6_BYTES,
+  isIpv4,
   type Peer,
   packTargets,
   parseSockaddr,
@@ -36,7 +38,13 @@ describe("an address of a system call", () => {
       fc.property(peers, (peer) => {
         const plain = { ip: unmapped(peer.ip), port: peer.port };
         expect(parseSockaddr(written(peer, true))).toEqual(plain);
-        if (peer.ip.length === 4) expect(parseSockaddr(written(peer, false))).toEqual(peer);
+        const bytes = written(peer, peer.ip.length === 16);
+        expect(isIpv4(bytes)).toBe(peer.ip.length === 4);
+        if (!isIpv4(bytes)) return;
+        expect(parseSockaddr(bytes)).toEqual(peer);
+        const copy = Buffer.alloc(bytes.length);
+        copyIpv4(copy, bytes);
+        expect(copy).toEqual(bytes);
       }),
     );
   });
@@ -100,6 +108,10 @@ describe("a list of what may be reached", () => {
         const made = new TargetList(all);
         for (const { ip, firstPort: port, protocol } of all)
           expect(made.has({ ip: unmapped(ip), port }, protocol)).toBe(true);
+        const plain = other.ip.length === 4 ? written(other, false) : null;
+        for (const protocol of ["tcp", "udp"] as const) {
+          if (plain !== null) expect(made.hasIpv4(plain, protocol)).toBe(made.has(other, protocol));
+        }
         const isGiven = all.some(({ ip, firstPort }) => unmapped(ip).equals(other.ip) && firstPort === other.port);
         if (!isGiven) expect(made.has(other, "tcp") || made.has(other, "udp")).toBe(false);
       }),

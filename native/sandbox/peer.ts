@@ -20,7 +20,7 @@ export interface Target {
 const AF_INET = 2;
 const AF_INET6 = 10;
 /** sizeof(struct sockaddr_in); of struct sockaddr_in6 the kernel needs what stands before the scope. */
-const IPV4_BYTES = 16;
+export const IPV4_BYTES = 16;
 const IPV6_LEAST_BYTES = 24;
 export const IPV6_BYTES = 28;
 const MAPPED = Buffer.from("00000000000000000000ffff", "hex");
@@ -34,6 +34,16 @@ export function parseSockaddr(bytes: Buffer): Peer | null {
   if (family !== AF_INET6 || bytes.length < IPV6_LEAST_BYTES) return null;
   if (bytes.length >= IPV6_BYTES && bytes.readUInt32LE(24) !== 0) return null;
   return { ip: unmapped(bytes.subarray(8, 24)), port };
+}
+
+/** Whether the first IPV4_BYTES are a struct sockaddr_in. */
+export function isIpv4(bytes: Uint8Array): boolean {
+  return bytes[0] === AF_INET && bytes[1] === 0;
+}
+
+/** As writePeer() of what parseSockaddr() makes of a struct sockaddr_in. @param out its last 8 bytes are 0 */
+export function copyIpv4(out: Uint8Array, bytes: Uint8Array): void {
+  for (let at = 0; at < 8; at++) out[at] = bytes[at] ?? 0;
 }
 
 /** @param ip 4 or 16 bytes */
@@ -82,9 +92,12 @@ export class TargetList {
   }
 
   has({ ip, port }: Peer, protocol: Protocol): boolean {
-    const ports = this.#of(protocol).get(keyOf(ip));
-    if (ports === undefined) return false;
-    return ports.single.has(port) || ports.ranges.some(([from, to]) => from <= port && port <= to);
+    return isAmong(this.#of(protocol).get(keyOf(ip)), port);
+  }
+
+  /** As has(). @param bytes a struct sockaddr_in */
+  hasIpv4(bytes: Uint8Array, protocol: Protocol): boolean {
+    return isAmong(this.#of(protocol).get(ipv4Number(bytes, 4)), (bytes[2] ?? 0) * 256 + (bytes[3] ?? 0));
   }
 
   #of(protocol: Protocol): Map<number | string, Ports> {
@@ -92,8 +105,18 @@ export class TargetList {
   }
 }
 
+function isAmong(ports: Ports | undefined, port: number): boolean {
+  if (ports === undefined) return false;
+  return ports.single.has(port) || ports.ranges.some(([from, to]) => from <= port && port <= to);
+}
+
 function keyOf(ip: Buffer): number | string {
-  return ip.length === 4 ? ip.readUInt32BE(0) : ip.toString("hex");
+  return ip.length === 4 ? ipv4Number(ip, 0) : ip.toString("hex");
+}
+
+function ipv4Number(bytes: Uint8Array, at: number): number {
+  const low = ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
+  return (bytes[at] ?? 0) * 0x100_0000 + low;
 }
 
 /** Protocol, length of the address, its bytes, the first and the last port. */

@@ -39,6 +39,7 @@ export class WaitingLoop implements Pick<Readiness, "watch" | "unwatch"> {
   readonly #epoll: number;
   readonly #watched = new Map<number, Watched>();
   readonly #events = Buffer.alloc(EVENTS_PER_CALL * EPOLL_EVENT_BYTES);
+  readonly #numbers = new Int32Array(this.#events.buffer, this.#events.byteOffset, this.#events.length / 4);
   readonly #event = Buffer.alloc(EPOLL_EVENT_BYTES);
   readonly #counter = Buffer.alloc(COUNTER_BYTES);
   #generation = 0;
@@ -82,7 +83,7 @@ export class WaitingLoop implements Pick<Readiness, "watch" | "unwatch"> {
       const count = this.#libc.epoll_wait(this.#epoll, this.#events, EVENTS_PER_CALL, idleMs);
       // Nothing was ready, or a signal came.
       if (count <= 0) return;
-      for (let index = 0; index < count; index++) this.#tell(index * EPOLL_EVENT_BYTES);
+      for (let index = 0; index < count; index++) this.#tell((index * EPOLL_EVENT_BYTES) / 4);
     }
   }
 
@@ -91,11 +92,12 @@ export class WaitingLoop implements Pick<Readiness, "watch" | "unwatch"> {
     this.#libc.close(this.#epoll);
   }
 
-  #tell(offset: number): void {
-    const fd = this.#events.readInt32LE(offset + EPOLL_DATA_OFFSET);
-    const found = this.#watched.get(fd);
+  /** @param at the index of the event's first number */
+  #tell(at: number): void {
+    const numbers = this.#numbers;
+    const found = this.#watched.get(numbers[at + EPOLL_DATA_OFFSET / 4] ?? -1);
     // A descriptor closed and opened anew by a listener earlier in this batch is another one.
-    if (found?.generation !== this.#events.readUInt32LE(offset + EPOLL_DATA_OFFSET + 4)) return;
-    found.onReady(this.#events.readUInt32LE(offset));
+    if (found === undefined || (numbers[at + EPOLL_DATA_OFFSET / 4 + 1] ?? 0) >>> 0 !== found.generation) return;
+    found.onReady((numbers[at] ?? 0) >>> 0);
   }
 }
