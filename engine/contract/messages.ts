@@ -41,6 +41,8 @@ export interface CheckRun {
   readonly dueAtMs: number;
   /** It runs with nothing else in flight in its prober, because it failed in a crowded moment, or was in flight when a prober died. */
   readonly alone: boolean;
+  /** No caller waits for its pass: that may come a little later, with others in one message. Absent: it may not. */
+  readonly isPatient?: boolean;
   /** Where and until when; only checkers that are processes of their own look at it. */
   readonly place?: RunTarget;
 }

@@ -57,7 +57,8 @@ describe("packed messages", () => {
     expect(sorted(unpackOutcomes(packed))).toEqual(sorted(outcomes));
   });
 
-  property([fc.array(fc.record({ checkId: whole, specKey: whole, dueAtMs: whole, alone: fc.boolean() }))])(
+  const flag = fc.boolean();
+  property([fc.array(fc.record({ checkId: whole, specKey: whole, dueAtMs: whole, alone: flag, isPatient: flag }))])(
     "bring every run, in order",
     (runs) => {
       expect(unpackRuns(structuredClone(packRuns(runs)))).toEqual(runs);

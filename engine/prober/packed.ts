@@ -6,6 +6,9 @@ import { type CheckOutcome, PHASES, type PhaseTimes } from "../../model/result.t
 import type { CheckRun, PackedOutcomes } from "../contract/messages.ts";
 
 const RUN_NUMBERS = 4;
+/** Bits of a run's last number. */
+const ALONE = 1;
+const PATIENT = 2;
 
 export function packRuns(runs: readonly CheckRun[]): Float64Array {
   const packed = new Float64Array(runs.length * RUN_NUMBERS);
@@ -14,7 +17,7 @@ export function packRuns(runs: readonly CheckRun[]): Float64Array {
     packed[at] = run.checkId;
     packed[at + 1] = run.specKey;
     packed[at + 2] = run.dueAtMs;
-    packed[at + 3] = run.alone ? 1 : 0;
+    packed[at + 3] = (run.alone ? ALONE : 0) | (run.isPatient === true ? PATIENT : 0);
     at += RUN_NUMBERS;
   }
   return packed;
@@ -23,11 +26,13 @@ export function packRuns(runs: readonly CheckRun[]): Float64Array {
 export function unpackRuns(packed: Float64Array): CheckRun[] {
   const runs: CheckRun[] = [];
   for (let at = 0; at < packed.length; at += RUN_NUMBERS) {
+    const bits = packed[at + 3] ?? 0;
     runs.push({
       checkId: packed[at] ?? 0,
       specKey: packed[at + 1] ?? 0,
       dueAtMs: packed[at + 2] ?? 0,
-      alone: packed[at + 3] === 1,
+      alone: (bits & ALONE) !== 0,
+      isPatient: (bits & PATIENT) !== 0,
     });
   }
   return runs;

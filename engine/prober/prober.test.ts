@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import type { CheckOutcome } from "../../model/result.ts";
 import type { CheckRun, CheckSpec, FromProber, ProberFitness, ToProber } from "../contract/messages.ts";
@@ -323,5 +323,60 @@ describe("Prober", () => {
     await prober.stopped;
     expect(outcomes.map(({ verdict }) => verdict)).toEqual(Array(5).fill("cancelled"));
     expect(messages.at(-1)?.type).toBe("stopped");
+  });
+});
+
+describe("messages of results", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** @returns the checks in each message, when one after the other ends, a millisecond apart */
+  async function messagesOf(...sent: (Partial<CheckRun> & { readonly url?: string })[]): Promise<number[][]> {
+    const results: number[][] = [];
+    let hear: (message: ToProber) => void = () => {};
+    const prober = new Prober({
+      port: {
+        postMessage(message) {
+          if (message.type === "results") results.push(unpackOutcomes(message).map(({ checkId }) => checkId));
+        },
+        on(event: string, listener: (message: ToProber) => void) {
+          if (event === "message") hear = listener;
+        },
+        close() {},
+      },
+      probes: { http: { settings: z.object({ url: z.string() }), run: async ({ url }) => outcomeOf(url) } },
+      transport: OURS,
+      now: () => Date.now(),
+      wallNowMs: () => Date.now(),
+      randomBytes: (sizeBytes) => new Uint8Array(sizeBytes),
+      utilization: () => ({ idle: 0, active: 0, utilization: 0 }),
+      beat: () => {},
+      touch: () => {},
+    });
+    hear({ type: "define", specs: sent.map(({ url = "up" }, index) => spec(index + 1, { settings: { url } })) });
+    for (const [index, { url: _, ...run }] of sent.entries()) {
+      hear({ type: "run", runs: packRuns(runs(index + 1).map((one) => ({ ...one, ...run }))) });
+      await vi.advanceTimersByTimeAsync(1);
+    }
+    await vi.advanceTimersByTimeAsync(100);
+    hear({ type: "stop" });
+    await prober.stopped;
+    return results;
+  }
+
+  const outcomeOf = (url: string): Outcome => (url === "up" ? ok : { verdict: "refused", message: "It is down" });
+  const patient = { isPatient: true };
+
+  test("a pass that no caller waits for comes with later ones, the first after a quiet moment at once", async () => {
+    expect(await messagesOf(...ids(1, 10).map(() => patient))).toEqual([[1], ids(2, 10)]);
+  });
+
+  test("what a caller waits for comes soon, and brings what waited", async () => {
+    expect(await messagesOf(patient, patient, {}, patient, {}, patient)).toEqual([[1], [2, 3], [4, 5], [6]]);
+  });
+
+  test("a failure never waits", async () => {
+    const failure = { ...patient, url: "down" };
+    expect(await messagesOf(patient, patient, patient, failure, patient)).toEqual([[1], [2, 3, 4], [5]]);
   });
 });

@@ -60,6 +60,8 @@ const STARTS_PER_TURN = 32;
 const STARTING_MS_PER_TURN = 2;
 /** Under load results are sent in messages at least this far apart, ms; the first after a quiet moment goes at the end of its turn. */
 const FLUSH_EVERY_MS = 2;
+/** The same for passes that no caller waits for: a message costs both threads about as much as a check. */
+const FLUSH_PATIENT_EVERY_MS = 20;
 const REPORT_EVERY_MS = 1_000;
 /** How often a prober without checks proves that it lives, ms: a quarter of the silence that is borne (../pool/silence.ts). */
 const RESTING_TICK_MS = 500;
@@ -99,7 +101,9 @@ export class Prober {
   #deadlineTimer: NodeJS.Timeout | null = null;
   #deadlineTimerAtMs = Number.POSITIVE_INFINITY;
   #outcomes: CheckOutcome[] = [];
-  #flushing = false;
+  #flushTimer: NodeJS.Timeout | undefined;
+  /** When the outcomes are sent that wait; infinite: none does. */
+  #flushAtMs = Number.POSITIVE_INFINITY;
   #flushedAtMs = 0;
   #starting = false;
   #reportedAtMs: number;
@@ -240,7 +244,7 @@ export class Prober {
     const judged = isPlainPass ? outcome : this.#judged(check, outcome);
     this.#outcomes.push(this.#deps.isAside === true ? { ...judged, heldMs: this.#heldMs() } : judged);
     if (check.run.alone) this.#flush();
-    else this.#flushSoon();
+    else this.#flushSoon(isPlainPass && check.run.isPatient === true, check.endedAt);
     if (this.#startQueue.waiting > 0) this.#startSoon();
   }
 
@@ -289,16 +293,19 @@ export class Prober {
     if (nextAtMs !== undefined) this.#setDeadlineTimer(nextAtMs, this.#deps.now());
   }
 
-  #flushSoon(): void {
-    if (this.#flushing) return;
-    this.#flushing = true;
-    const sinceMs = this.#deps.now() - this.#flushedAtMs;
-    if (sinceMs >= FLUSH_EVERY_MS) setImmediate(() => this.#flush());
-    else setTimeout(() => this.#flush(), FLUSH_EVERY_MS);
+  #flushSoon(isPatient: boolean, nowMs: number): void {
+    const apartMs = isPatient ? FLUSH_PATIENT_EVERY_MS : FLUSH_EVERY_MS;
+    const delayMs = nowMs - this.#flushedAtMs >= apartMs ? 0 : apartMs;
+    if (nowMs + delayMs >= this.#flushAtMs) return;
+    clearTimeout(this.#flushTimer);
+    this.#flushAtMs = nowMs + delayMs;
+    if (delayMs === 0) setImmediate(() => this.#flush());
+    else this.#flushTimer = setTimeout(() => this.#flush(), delayMs);
   }
 
   #flush(): void {
-    this.#flushing = false;
+    clearTimeout(this.#flushTimer);
+    this.#flushAtMs = Number.POSITIVE_INFINITY;
     if (this.#outcomes.length === 0) return;
     const outcomes = this.#outcomes;
     this.#outcomes = [];

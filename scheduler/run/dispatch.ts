@@ -73,7 +73,14 @@ export class Dispatch {
     const nowMs = this.#nowMs();
     // A second look is due now. Whole ms: people read the lateness.
     const dueAtMs = Math.round(run.attempt > 1 ? nowMs : (run.dueAtMs ?? nowMs));
-    this.#unsent.push({ checkId, specKey: run.spec.key, dueAtMs, alone: false, place: this.#placeOf(run, nowMs) });
+    this.#unsent.push({
+      checkId,
+      specKey: run.spec.key,
+      dueAtMs,
+      alone: false,
+      isPatient: isUnawaited(run),
+      place: this.#placeOf(run, nowMs),
+    });
   }
 
   /** Sends the runs that were added since the last flush; called once per turn of the loop. */
@@ -110,4 +117,10 @@ export class Dispatch {
       account: identity === null ? null : { identity, timeoutMs: spec.timeoutMs },
     };
   }
+}
+
+/** Neither a caller nor a second look waits for its outcome, and no other run for its place at a cap. */
+function isUnawaited({ planned, attempt, identity, limits }: Run): boolean {
+  if (planned === null || attempt > 1 || identity !== null) return false;
+  return limits.every(({ running, limit }) => running * 2 <= limit);
 }
