@@ -21,8 +21,9 @@ import { processLease } from "../process-lease.ts";
 import { ALERT_METRICS, SenderMetrics } from "./metrics.ts";
 import { createPost } from "./post.ts";
 import { Sender } from "./sender.ts";
+import { WaitingWork } from "./waiting-work.ts";
 
-/** How often the sender looks at the outbox, ms; within it, the first attempt of a new event begins. */
+/** How often it is looked whether there is something to send, ms; within it, the first attempt of a new event begins. */
 const TURN_MS = 500;
 /** How long a stop waits for attempts under way; what has not ended by then is sent again after the next start. */
 const DRAIN_MS = 3_000;
@@ -51,6 +52,7 @@ interface Sending {
   readonly lease: LeaseKeeper;
   readonly sender: Sender;
   readonly alerts: AlertSender;
+  readonly work: WaitingWork;
 }
 
 export function startSender(options: SenderOptions): RunningSender {
@@ -61,9 +63,12 @@ export function startSender(options: SenderOptions): RunningSender {
   const turning = oneAtATime(
     async () => {
       sending ??= await open(options, () => turning.request());
-      const { sender, alerts } = sending;
+      const { sender, alerts, lease, work } = sending;
+      const isIdle = sender.inFlight + alerts.inFlight === 0;
+      if (isIdle && !(await work.isDue(await lease.keep()))) return;
       // Its fan-out joins the groups that the other speaks for. A fault of one keeps nothing from the other.
       await sender.turn().finally(() => alerts.turn());
+      work.turned();
     },
     (error) => log.error({ err: error }, "looking for events to send failed and is tried again"),
   );
@@ -125,5 +130,5 @@ async function open(options: SenderOptions, onEnded: () => void): Promise<Sendin
     random: Math.random,
     breathe: () => setImmediate(),
   });
-  return { controlPlane, lease, sender, alerts };
+  return { controlPlane, lease, sender, alerts, work: new WaitingWork(controlPlane, SYSTEM_CLOCKS) };
 }

@@ -143,8 +143,10 @@ export function alertTests(currentGround: () => Ground): void {
       const { plane, projectId } = turns.ground;
       await turns.channel();
       const ids = [await make(turns.ground, { host: "de7" }), await make(turns.ground, { name: "b", host: "de7" })];
+      expect(await plane.alertTurns.nextAtMs()).toBeNull();
       await turns.down(ids);
       expect(await turns.turn(NOW_MS)).toEqual([]);
+      expect(await plane.alertTurns.nextAtMs()).toBe(NOW_MS + 2 * S);
       const [begun] = await turns.turn(NOW_MS + 2 * S);
       expect(begun).toMatchObject({ reason: "opened", isFirst: true, previous: null, isFold: false });
       expect(begun?.members).toMatchObject([

@@ -178,6 +178,30 @@ export function webhookTests(currentGround: () => Ground, another: Another): voi
       expect(await plane.outgoing.pending()).toBe(2);
     });
 
+    it("tells when something is to be done next: at once for an event and a project that was switched off", async () => {
+      const ground = currentGround();
+      const { plane } = ground;
+      const id = await hear(ground);
+      const epoch = await hold(ground);
+      expect(await plane.outgoing.nextAtMs()).toBeNull();
+      await plane.webhooks.test(id, NOW_MS);
+      expect(await plane.outgoing.nextAtMs()).toBe(0);
+      const due = await waiting(ground, epoch);
+      expect(await plane.outgoing.nextAtMs()).toBe(NOW_MS);
+      await plane.outgoing.record(
+        epoch,
+        due.map((one) => ended(one, 500, NOW_MS)),
+      );
+      const next = await plane.outgoing.nextAtMs();
+      expect(next).toBeGreaterThan(NOW_MS);
+      expect(await waiting(ground, epoch, (next ?? 0) - 1)).toEqual([]);
+      expect(await waiting(ground, epoch, next ?? 0)).toHaveLength(1);
+      await plane.accounts.setProjectActive(ground.projectId, false);
+      expect(await plane.outgoing.nextAtMs()).toBe(0);
+      await plane.outgoing.cancelOrphans(epoch, NOW_MS);
+      expect(await plane.outgoing.nextAtMs()).toBeNull();
+    });
+
     it("sends a test to the one that is tested, whatever it has chosen, unless it is off", async () => {
       const ground = currentGround();
       const { plane } = ground;

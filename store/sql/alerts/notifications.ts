@@ -44,6 +44,13 @@ const ADD_ATTEMPT = statement(
   "insert into notification_attempts (notification_id, at_ms, status_code, error, duration_ms) values (?, ?, ?, ?, ?)",
 );
 
+const NEXT = statement(
+  "alerts_next",
+  `select min(at_ms) as at_ms from (
+      select min(due_at_ms) as at_ms from alert_groups where due_at_ms is not null
+      union all select min(next_attempt_at_ms) from notifications where next_attempt_at_ms is not null) firsts`,
+);
+
 export function createAlertTurns({ read, write }: Database): AlertTurns {
   return {
     async speak(epoch, options) {
@@ -71,6 +78,9 @@ export function createAlertTurns({ read, write }: Database): AlertTurns {
     },
     isAhead: (nowMs) => isAhead(read, nowMs),
     clockWentBack: (epoch, nowMs) => write((session) => lookAgain(session, epoch, nowMs)),
+    async nextAtMs() {
+      return (await read.query<{ at_ms: number | null }>(NEXT))[0]?.at_ms ?? null;
+    },
     async pending() {
       const waiting = read.kysely.selectFrom("notifications").where("next_attempt_at_ms", "is not", null);
       return (await waiting.select((of) => of.fn.countAll<number>().as("total")).executeTakeFirstOrThrow()).total;

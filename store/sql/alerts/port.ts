@@ -187,6 +187,8 @@ export interface AlertTurns {
   isAhead(nowMs: number): Promise<boolean>;
   /** Everything that waits for a later time is looked at again. */
   clockWentBack(epoch: number, nowMs: number): Promise<void>;
+  /** When the first group or message that waits is due, Unix ms, by what is committed; null: nothing waits. */
+  nextAtMs(): Promise<number | null>;
   /** Messages that wait, for metrics. */
   pending(): Promise<number>;
 }

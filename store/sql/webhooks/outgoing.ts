@@ -64,6 +64,13 @@ const TRIM_LOG = statement(
      and id < (select id from webhook_deliveries where webhook_id = ? order by id desc limit 1 offset ${LOG_KEPT - 1})`,
 );
 
+const NEXT = statement(
+  "webhooks_next",
+  `select case when exists (select 1 from outbox) or exists (
+      select 1 from webhooks w join projects p on p.id = w.project_id where w.next_due_at_ms is not null and p.active = 0)
+    then 0 else (select min(next_due_at_ms) from webhooks where next_due_at_ms is not null) end as at_ms`,
+);
+
 interface DueRow {
   readonly id: number;
   readonly webhook_id: number;
@@ -93,6 +100,9 @@ export function createOutgoing({ read, write }: Database): Outgoing {
         await assertLease(session, SENDER_LEASE, epoch);
         for (const id of ids) await cancelDeliveries(session, id, nowMs);
       });
+    },
+    async nextAtMs() {
+      return (await read.query<{ at_ms: number | null }>(NEXT))[0]?.at_ms ?? null;
     },
     async pending() {
       const waiting = read.kysely.selectFrom("webhook_deliveries").where("next_attempt_at_ms", "is not", null);

@@ -120,6 +120,8 @@ export interface Outgoing {
   record(epoch: number, ended: readonly EndedAttempt[]): Promise<readonly RecordedAttempt[]>;
   /** Ends the deliveries of projects that were switched off. */
   cancelOrphans(epoch: number, nowMs: number): Promise<void>;
+  /** When something is to be done next, Unix ms, by what is committed: 0 while an event waits or deliveries are to be ended; null: nothing waits. */
+  nextAtMs(): Promise<number | null>;
   /** Number of deliveries that wait, for metrics. */
   pending(): Promise<number>;
 }
