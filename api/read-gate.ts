@@ -9,6 +9,7 @@ import { setTimeout } from "node:timers/promises";
 import { BoundedMap } from "../model/bounded-map.ts";
 import type { MaybePromise } from "../model/maybe-promise.ts";
 import { type BudgetReading, ReadBudget } from "../model/read-budget.ts";
+import { onTicks } from "../model/ticks.ts";
 import { type ApiError, refusal } from "./errors.ts";
 import type { ApiRequest } from "./http.ts";
 import { ReadingTurns } from "./reading-turns.ts";
@@ -168,8 +169,7 @@ export class ReadGate {
       void this.isPressed;
       void this.areMany;
     };
-    const timer = setInterval(look, LOOK_EVERY_MS).unref();
-    return () => clearInterval(timer);
+    return onTicks(LOOK_EVERY_MS, look);
   }
 
   /**

@@ -30,9 +30,13 @@ let yielding: { readonly usual: number; isGiving: boolean } | null = null;
 /**
  * From now on the calling thread gives way to the others of its process while it uses much of a processor.
  * @param options other bounds, for tests
+ * @param again runs something again and again
  * @returns what ends that; null where the thread may not take its niceness back
  */
-export function giveWayWhenBusy({ much, hardlyBusy }: Bounds = BOUNDS): (() => void) | null {
+export function giveWayWhenBusy(
+  { much, hardlyBusy }: Bounds = BOUNDS,
+  again: (everyMs: number, run: () => void) => () => void = ownTimer,
+): (() => void) | null {
   const usual = usualNiceness();
   if (usual === null || yielding !== null) return null;
   const now = { usual, isGiving: false };
@@ -50,12 +54,17 @@ export function giveWayWhenBusy({ much, hardlyBusy }: Bounds = BOUNDS): (() => v
     now.isGiving = isGiving;
     setQuietly(isGiving ? usual + NICENESS : usual);
   };
-  const timer = setInterval(look, LOOK_EVERY_MS).unref();
+  const stopLooking = again(LOOK_EVERY_MS, look);
   return () => {
-    clearInterval(timer);
+    stopLooking();
     setQuietly(usual);
     yielding = null;
   };
+}
+
+function ownTimer(everyMs: number, run: () => void): () => void {
+  const timer = setInterval(run, everyMs).unref();
+  return () => clearInterval(timer);
 }
 
 /** @returns null where it could not be taken back */

@@ -9,6 +9,7 @@ import type { ApiHealth } from "../api/api.ts";
 import { startApi } from "../api/start.ts";
 import { type Config, checkThreads, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
 import { ANY_LOCATION } from "../model/monitor.ts";
+import { onTicks } from "../model/ticks.ts";
 import { hostInUrl } from "../model/url.ts";
 import { createThreadCpuTime } from "../native/cpu-time.ts";
 import { giveWayWhenBusy } from "../native/thread-priority.ts";
@@ -132,7 +133,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
 
 /** What starts later takes its priority from this thread, which has the API: probers and cores are started without it. */
 function giveWay(closers: Closers): void {
-  const giveWayNoMore = giveWayWhenBusy();
+  const giveWayNoMore = giveWayWhenBusy(undefined, onTicks);
   closers.push(async () => giveWayNoMore?.());
 }
 

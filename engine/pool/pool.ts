@@ -14,6 +14,7 @@ import { performance } from "node:perf_hooks";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Log } from "../../model/log.ts";
+import { onTicks } from "../../model/ticks.ts";
 import { loadLibc } from "../../native/libc.ts";
 import { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { startSystemPingService } from "../../native/system-ping.ts";
@@ -144,7 +145,7 @@ class ThreadPool implements Pool {
   readonly #silence = new SilenceWatch(performance.now());
   /** Probers that were terminated and have not ended yet. */
   readonly #ending = new SilenceWatch(performance.now(), END_TIMEOUT_MS);
-  readonly #watch: NodeJS.Timeout;
+  readonly #stopWatching: () => void;
   /** Children are started by the main thread only; probers ask it for the system's ping where they have no socket for it. */
   readonly #systemPing = startSystemPingService();
   /** Starts the proxy cores of share links; null when no path to them is configured. */
@@ -186,7 +187,7 @@ class ThreadPool implements Pool {
     this.schedulerEnded =
       options.scheduler === null ? Promise.resolve() : this.#startScheduler(options.scheduler, port2);
     this.#schedulerHasEnded = options.scheduler === null;
-    this.#watch = setInterval(() => this.#look(), LOOK_EVERY_MS);
+    this.#stopWatching = onTicks(LOOK_EVERY_MS, () => this.#look());
   }
 
   get size(): number {
@@ -213,7 +214,7 @@ class ThreadPool implements Pool {
   async close(): Promise<void> {
     if (this.#isClosing) return;
     this.#isClosing = true;
-    clearInterval(this.#watch);
+    this.#stopWatching();
     // A scheduler that has ended has stopped its probers. One that still runs was not asked to stop, so its tasks are not awaited.
     if (this.#schedulerHasEnded) await within(Promise.allSettled(this.#tasks.values()), CLOSE_TIMEOUT_MS);
     this.#control.close();

@@ -41,7 +41,7 @@ export function holdScheduler(needsProbers = true): SchedulerHandle {
     ours.on("message", (message: FromScheduler) => {
       if (message.type === "failed") reject(new StartError(message.message));
       if (message.type !== "status") return;
-      latest = message.status;
+      latest = { ...message.status, metrics: message.metrics ?? latest?.metrics ?? "" };
       heardAtMs = performance.now();
       if (!needsProbers || latest.healthyProbers > 0) resolve();
     });

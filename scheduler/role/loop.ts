@@ -13,6 +13,7 @@ import { OwnNetwork } from "../../engine/trust/own-network.ts";
 import type { Caps } from "../../model/caps.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import type { LiveState } from "../../model/status.ts";
+import { onTicks } from "../../model/ticks.ts";
 import type { Pump } from "../../store/results/pump.ts";
 import type { Spool } from "../../store/results/spool.ts";
 import type { SetAside } from "../../store/set-aside.ts";
@@ -288,20 +289,20 @@ export class Loop {
       notices.subscribe("heartbeats", draining.request),
       notices.subscribe("jobs", testing.request),
     ];
-    const timers = [
-      setInterval(() => this.#checkClock(), FOLLOW_MS),
-      setInterval(following.request, FOLLOW_MS),
-      setInterval(draining.request, FOLLOW_MS),
-      setInterval(testing.request, FOLLOW_MS),
-      setInterval(() => this.#watch(), WATCHDOG_MS),
+    const stops = [
+      ...unsubscribe,
+      onTicks(FOLLOW_MS, () => this.#checkClock()),
+      onTicks(FOLLOW_MS, following.request),
+      onTicks(FOLLOW_MS, draining.request),
+      onTicks(FOLLOW_MS, testing.request),
+      onTicks(WATCHDOG_MS, () => this.#watch()),
     ];
     draining.request();
     testing.request();
     const stopTurns = this.#startTurns();
     return async () => {
       stopTurns();
-      for (const stop of unsubscribe.splice(0)) stop();
-      for (const timer of timers) clearInterval(timer);
+      for (const stop of stops.splice(0)) stop();
       await Promise.all([following.stop(), draining.stop(), testing.stop()]);
     };
   }

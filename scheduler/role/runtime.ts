@@ -11,6 +11,7 @@ import { type Canary, findCanaries } from "../../engine/trust/canary.ts";
 import type { Caps } from "../../model/caps.ts";
 import { ANY_LOCATION } from "../../model/monitor.ts";
 import { SHARD_LEASE_MS } from "../../model/shards.ts";
+import { onTicks } from "../../model/ticks.ts";
 import type { Pump } from "../../store/results/pump.ts";
 import type { ResultStore } from "../../store/results/result-store.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
@@ -75,6 +76,8 @@ const DRAIN_MS = 3_000;
 const PUMP_DRAIN_MS = 2_000;
 /** Old rows are thinned once a day, at this hour (UTC). */
 const THINNING_HOUR = 3;
+/** How often it is looked whether it is time, ms. */
+const THINNING_LOOK_MS = 60_000;
 
 export interface RuntimeOptions {
   readonly settings: SchedulerData;
@@ -106,6 +109,8 @@ export class SchedulerRuntime {
   /** Of this process's probers. */
   readonly #fitness = new Map<number, ProberFitness>();
   #isStarted = false;
+  /** The text that the main thread has. */
+  #reportedMetrics = "";
   /** In the order of a stop. */
   readonly #stops: (() => void | Promise<void>)[] = [];
 
@@ -187,7 +192,7 @@ export class SchedulerRuntime {
     await loop.start(own, () => this.#replay());
     this.#isStarted = true;
     const stopMoves = await keepShards(settings, stores, keeper, log);
-    const timers = [setInterval(() => void this.#report(), STATUS_MS), thinNightly(stores.results, ownedShards, log)];
+    const stopRegular = [onTicks(STATUS_MS, () => void this.#report()), thinNightly(stores.results, ownedShards, log)];
     const { sealing, open, quarantine } = this.#opened;
     // Separate checker processes take one-off checks of their locations themselves.
     const oneOff = open.ownLocations.includes(ANY_LOCATION)
@@ -200,7 +205,7 @@ export class SchedulerRuntime {
     this.#stops.push(
       () => oneOff?.close(),
       () => {
-        for (const timer of timers) clearInterval(timer);
+        for (const stop of stopRegular) stop();
       },
       quarantine.close,
       () => loop.close(),
@@ -247,7 +252,10 @@ export class SchedulerRuntime {
   /** Sends a report to the main thread. The first report means that the scheduler is ready. */
   async #report(): Promise<void> {
     if (!this.#isStarted) return;
-    const message: FromScheduler = { type: "status", status: await statusOf(this.#parts) };
+    const { metrics, ...status } = await statusOf(this.#parts);
+    const isKnown = metrics === this.#reportedMetrics;
+    this.#reportedMetrics = metrics;
+    const message: FromScheduler = { type: "status", status, metrics: isKnown ? null : metrics };
     this.#options.settings.port.postMessage(message);
   }
 
@@ -299,12 +307,12 @@ async function openQuarantine(
       .catch((error: unknown) => log.error({ err: error }, "the quarantine cannot be read; what is known holds"));
   };
   await keeper.refresh();
-  const timer = setInterval(look, REFRESH_MS);
+  const stopLooking = onTicks(REFRESH_MS, look);
   const unsubscribe = notices.subscribe("quarantine", look);
   return {
     keeper,
     close() {
-      clearInterval(timer);
+      stopLooking();
       unsubscribe();
     },
   };
@@ -388,14 +396,14 @@ async function keepShards(
   return startShardTurns({ keeper, leaseMs: shardLeaseMs, notices, log });
 }
 
-function thinNightly(results: ResultStore, ownedShards: OwnedShards, log: Logger): NodeJS.Timeout {
+function thinNightly(results: ResultStore, ownedShards: OwnedShards, log: Logger): () => void {
   let thinnedOn = -1;
-  return setInterval(() => {
+  return onTicks(THINNING_LOOK_MS, () => {
     const now = new Date();
     if (now.getUTCHours() < THINNING_HOUR || now.getUTCDate() === thinnedOn || !ownedShards.hasFirst) return;
     thinnedOn = now.getUTCDate();
     results
       .thin()
       .catch((error: unknown) => log.error({ err: error }, "thinning failed; tomorrow's will do its work too"));
-  }, 60_000);
+  });
 }

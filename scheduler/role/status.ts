@@ -11,7 +11,12 @@ export interface SchedulerStatus extends SchedulerReport {
 }
 
 export type FromScheduler =
-  | { readonly type: "status"; readonly status: SchedulerStatus }
+  /** `metrics`: null when the text is that of the report before. */
+  | {
+      readonly type: "status";
+      readonly status: Omit<SchedulerStatus, "metrics">;
+      readonly metrics: string | null;
+    }
   /** It could not start; one line for the operator. */
   | { readonly type: "failed"; readonly message: string }
   | { readonly type: "stopped" };

@@ -7,6 +7,7 @@ import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Logger } from "pino";
 import { cpuMsOf } from "../../model/proc-stat.ts";
+import { onTicks } from "../../model/ticks.ts";
 import { type OneAtATime, oneAtATime } from "../one-at-a-time.ts";
 import { SyncMetrics } from "./metrics.ts";
 import { type ReadingSample, ReadingWatch } from "./reading-watch.ts";
@@ -61,9 +62,11 @@ class SyncsThread implements RunningSyncs {
   readonly #threadFile: URL;
   readonly #metrics = new SyncMetrics();
   readonly #resting = new RestingLists();
-  readonly #looking: NodeJS.Timeout;
+  /** Since there is a thread to look at. */
+  #looking: NodeJS.Timeout | undefined;
   readonly #needed: OneAtATime;
-  #asking: NodeJS.Timeout | undefined;
+  /** Until there is a thread. */
+  #stopAsking: (() => void) | undefined;
   #thread: Worker | undefined;
   #signs = new ThreadSigns();
   #isClosing = false;
@@ -77,17 +80,16 @@ class SyncsThread implements RunningSyncs {
     this.#log = log;
     this.#threadFile = threadFile ?? new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
     this.#place = place;
-    this.#looking = setInterval(() => this.#look(), LOOK_MS);
     this.#needed = oneAtATime(
       async () => {
-        if (this.#asking === undefined || !(await isNeeded()) || this.#isClosing) return;
-        clearInterval(this.#asking);
-        this.#asking = undefined;
+        if (this.#stopAsking === undefined || !(await isNeeded()) || this.#isClosing) return;
+        this.#stopAsking();
+        this.#stopAsking = undefined;
         this.#start();
       },
       (error) => this.#log.error({ err: error }, "looking whether there are syncs failed and is tried again"),
     );
-    this.#asking = setInterval(this.#needed.request, NEEDED_MS);
+    this.#stopAsking = onTicks(NEEDED_MS, this.#needed.request);
     this.#needed.request();
   }
 
@@ -101,7 +103,7 @@ class SyncsThread implements RunningSyncs {
     this.#isClosing = true;
     clearInterval(this.#looking);
     clearTimeout(this.#restart);
-    clearInterval(this.#asking);
+    this.#stopAsking?.();
     await this.#needed.stop();
     const ending = this.#thread;
     if (ending === undefined) return;
@@ -113,6 +115,7 @@ class SyncsThread implements RunningSyncs {
   }
 
   #start(): void {
+    this.#looking ??= setInterval(() => this.#look(), LOOK_MS);
     this.#signs = new ThreadSigns();
     const data: SyncThreadData = {
       ...this.#place,

@@ -8,6 +8,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EngineOptions } from "../../engine/contract/options.ts";
 import { createTransport } from "../../engine/transport/index.ts";
+import { onTicks } from "../../model/ticks.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
@@ -72,7 +73,7 @@ export function startSender(options: SenderOptions): RunningSender {
     },
     (error) => log.error({ err: error }, "looking for events to send failed and is tried again"),
   );
-  const timer = setInterval(turning.request, TURN_MS);
+  const stopTurning = onTicks(TURN_MS, turning.request);
   turning.request();
 
   return {
@@ -87,7 +88,7 @@ export function startSender(options: SenderOptions): RunningSender {
       return (await Promise.all(texts)).join("");
     },
     async close() {
-      clearInterval(timer);
+      stopTurning();
       sending?.sender.drain();
       sending?.alerts.drain();
       const inFlight = (): number => (sending === undefined ? 0 : sending.sender.inFlight + sending.alerts.inFlight);

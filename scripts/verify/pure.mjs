@@ -3,7 +3,7 @@ import { isTest, parse, sources, text, walk } from "./sources.mjs";
 
 /** Pure rooms, and where in them the clock, timers and random enter (engine: contract ProbeContext; scheduler: Clocks). */
 const PURE = {
-  model: [],
+  model: ["model/ticks.ts"],
   engine: [
     "engine/prober/worker.ts",
     "engine/prober/prober.ts",

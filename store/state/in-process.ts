@@ -2,6 +2,7 @@
  * State of a service that is one process: counters in memory, written to a file every second and at the end, so that a restart
  * forgets none; notices over a BroadcastChannel, which spans the threads of this process.
  */
+import { onTicks } from "../../model/ticks.ts";
 import { MemoryAnswers } from "./answers.ts";
 import { type Cells, createCells } from "./cells.ts";
 import { openCounterFile } from "./counter-file.ts";
@@ -76,7 +77,7 @@ export async function openInProcess({ file }: InProcessLocation, nowMs: () => nu
       trouble = error;
     }
   };
-  const timers = [setInterval(write, WRITE_INTERVAL_MS).unref(), setInterval(clean, CLEAN_INTERVAL_MS).unref()];
+  const stops = [onTicks(WRITE_INTERVAL_MS, write), onTicks(CLEAN_INTERVAL_MS, clean)];
   const { close: closeChannels, ...channels } = openChannels(file);
   return {
     counters: {
@@ -90,7 +91,7 @@ export async function openInProcess({ file }: InProcessLocation, nowMs: () => nu
       counterFile.ping();
     },
     async close() {
-      for (const timer of timers) clearInterval(timer);
+      for (const stop of stops) stop();
       await closeChannels();
       write();
       counterFile.close();

@@ -28,7 +28,9 @@ const FIRST_BACKOFF_MS = 200;
 const LONGEST_BACKOFF_MS = 10_000;
 /** After this time in health the next fault starts with the first back-off again, ms. */
 const HEALTHY_AFTER_MS = 60_000;
-const PING_EVERY_MS = 1_000;
+const PING_EVERY_MS = 2_000;
+/** After one that was not answered, ms. */
+const PING_AGAIN_MS = 500;
 const PING_TIMEOUT_MS = 2_000;
 /** So many pings in a row without an answer mean that it is frozen; one may be our own pause. */
 const FROZEN_AFTER_PINGS = 3;
@@ -223,21 +225,22 @@ function watch(front: FrontProcess, port: number, onFrozen: () => void): () => v
   // One connection for all, because making one costs both processes more than the ping.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let missed = 0;
-  let isAsking = false;
-  const timer = setInterval(() => {
-    if (isAsking) return;
-    isAsking = true;
-    void ping(port, agent).then((answered) => {
-      isAsking = false;
-      missed = answered ? 0 : missed + 1;
-      if (missed < FROZEN_AFTER_PINGS) return;
-      clearInterval(timer);
-      onFrozen();
-      front.kill();
-    });
-  }, PING_EVERY_MS);
+  let isOver = false;
+  let timer: NodeJS.Timeout;
+  const ask = async (): Promise<void> => {
+    missed = (await ping(port, agent)) ? 0 : missed + 1;
+    if (isOver) return;
+    if (missed < FROZEN_AFTER_PINGS) {
+      timer = setTimeout(() => void ask(), missed === 0 ? PING_EVERY_MS : PING_AGAIN_MS);
+      return;
+    }
+    onFrozen();
+    front.kill();
+  };
+  timer = setTimeout(() => void ask(), PING_EVERY_MS);
   return () => {
-    clearInterval(timer);
+    isOver = true;
+    clearTimeout(timer);
     agent.destroy();
   };
 }

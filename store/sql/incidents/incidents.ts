@@ -27,6 +27,12 @@ const FIND = statement(
    from incidents i join monitors m on m.id = i.monitor_id where i.id = ? and i.project_id = ?`,
 );
 
+const COUNT_OPEN = statement(
+  "count_open_incidents",
+  `select count(*) as total from incidents i join monitors m on m.id = i.monitor_id
+   where i.ended_at_ms is null and m.active = 1`,
+);
+
 export function createIncidents({ read, write }: Database): Incidents {
   return {
     list: (projectId, filter) => list(read, projectId, filter),
@@ -59,14 +65,7 @@ export function createIncidents({ read, write }: Database): Incidents {
     report: (incidentId) => readReport(read, incidentId),
     setReport: (projectId, incidentId, report) => write((session) => setReport(session, projectId, incidentId, report)),
     async countOpen() {
-      const { total } = await read.kysely
-        .selectFrom("incidents as i")
-        .innerJoin("monitors as m", "m.id", "i.monitor_id")
-        .where("i.ended_at_ms", "is", null)
-        .where("m.active", "=", 1)
-        .select((of) => of.fn.countAll<number>().as("total"))
-        .executeTakeFirstOrThrow();
-      return total;
+      return (await read.query<{ total: number }>(COUNT_OPEN))[0]?.total ?? 0;
     },
     downtime: (monitor, sinceMs) => readDowntime(read, monitor, sinceMs),
     past: (monitor, sinceMs) => readPast(read, monitor, sinceMs),

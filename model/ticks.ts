@@ -1,0 +1,43 @@
+/**
+ * Regular work of a thread that is done in the same moments. A timer of its own for each would wake the thread up for each, and of what an idle
+ * process costs wake-ups are the most. This is where the model's room has a timer: every room may use it.
+ */
+
+/** How often a thread wakes up, ms, while there is such work. */
+export const TICK_MS = 250;
+
+interface Work {
+  /** In ticks. */
+  readonly every: number;
+  readonly run: () => void;
+}
+
+const works = new Set<Work>();
+let timer: NodeJS.Timeout | undefined;
+let ticks = 0;
+
+/**
+ * Runs it again and again on this thread, and does not keep the thread alive. After a moment in which the thread was blocked, missed runs are
+ * not made up for.
+ * @param everyMs a multiple of TICK_MS; the first run comes up to so much later
+ * @returns what ends that
+ * @throws RangeError
+ */
+export function onTicks(everyMs: number, run: () => void): () => void {
+  const every = everyMs / TICK_MS;
+  if (!Number.isInteger(every) || every < 1) throw new RangeError(`${everyMs} ms is no multiple of ${TICK_MS} ms`);
+  const work: Work = { every, run };
+  works.add(work);
+  timer ??= setInterval(tick, TICK_MS).unref();
+  return () => {
+    works.delete(work);
+    if (works.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+function tick(): void {
+  ticks += 1;
+  for (const { every, run } of works) if (ticks % every === 0) run();
+}
