@@ -42,6 +42,25 @@ it("goes on with the others when a work ends itself or another", () => {
   expect(runs).toEqual(["first", "third", "third"]);
 });
 
+it("wakes up as often as the rhythms need that there are at the time", () => {
+  const runs: string[] = [];
+  const ends = [onTicks(4 * TICK_MS, () => runs.push("4")), onTicks(20 * TICK_MS, () => runs.push("20"))];
+  vi.advanceTimersToNextTimer();
+  expect(runs).toEqual(["4"]);
+  vi.advanceTimersByTime(2 * TICK_MS);
+  const end = onTicks(3 * TICK_MS, () => runs.push("3"));
+  vi.advanceTimersByTime(12 * TICK_MS);
+  expect(runs.filter((run) => run === "3")).toHaveLength(4);
+  expect(runs.filter((run) => run === "4").length).toBeGreaterThanOrEqual(3);
+  end();
+  runs.length = 0;
+  vi.advanceTimersByTime(20 * TICK_MS);
+  expect(runs.filter((run) => run === "4")).toHaveLength(5);
+  expect(runs.filter((run) => run === "20")).toHaveLength(1);
+  for (const each of ends) each();
+  expect(vi.getTimerCount()).toBe(0);
+});
+
 it("refuses a rhythm that is no multiple of the tick", () => {
   for (const wrong of [0, 100, 375, -250, Number.NaN]) expect(() => onTicks(wrong, () => {})).toThrow(RangeError);
 });

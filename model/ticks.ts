@@ -3,7 +3,7 @@
  * process costs wake-ups are the most. This is where the model's room has a timer: every room may use it.
  */
 
-/** How often a thread wakes up, ms, while there is such work. */
+/** What all rhythms are multiples of, ms. A thread wakes up as often as its own rhythms need. */
 export const TICK_MS = 250;
 
 interface Work {
@@ -15,6 +15,8 @@ interface Work {
 const works = new Set<Work>();
 let timer: NodeJS.Timeout | undefined;
 let ticks = 0;
+/** From one wake-up to the next, in ticks. */
+let step = 0;
 
 /**
  * Runs it again and again on this thread, and does not keep the thread alive. After a moment in which the thread was blocked, missed runs are
@@ -28,16 +30,30 @@ export function onTicks(everyMs: number, run: () => void): () => void {
   if (!Number.isInteger(every) || every < 1) throw new RangeError(`${everyMs} ms is no multiple of ${TICK_MS} ms`);
   const work: Work = { every, run };
   works.add(work);
-  timer ??= setInterval(tick, TICK_MS).unref();
+  adapt();
   return () => {
-    works.delete(work);
-    if (works.size > 0) return;
-    clearInterval(timer);
-    timer = undefined;
+    if (works.delete(work)) adapt();
   };
 }
 
+/** The longest step that meets every rhythm. */
+function adapt(): void {
+  let wanted = 0;
+  for (const { every } of works) wanted = commonDivisor(every, wanted);
+  if (wanted === step) return;
+  clearInterval(timer);
+  step = wanted;
+  if (step === 0) return;
+  ticks -= ticks % step;
+  timer = setInterval(tick, step * TICK_MS).unref();
+}
+
+/** The greatest one; of `a` and 0 it is `a`. */
+function commonDivisor(a: number, b: number): number {
+  return b === 0 ? a : commonDivisor(b, a % b);
+}
+
 function tick(): void {
-  ticks += 1;
+  ticks += step;
   for (const { every, run } of works) if (ticks % every === 0) run();
 }

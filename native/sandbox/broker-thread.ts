@@ -34,7 +34,7 @@ export type FromBroker =
     };
 
 /** A thread that is terminated without a message ends this late, ms. */
-const IDLE_MS = 200;
+const IDLE_MS = 1_000;
 /** Calls of children before Node's event loop has a turn, in which it frees what was used. */
 const WAKES_PER_TURN = 512;
 
