@@ -7,6 +7,8 @@
  * the same (the generation) and no later check of its monitors is known: rows of checks are in memory before their statuses are in the database.
  */
 import { BoundedMap } from "../../model/bounded-map.ts";
+import { IdTable } from "../../model/id-table.ts";
+import { Slices } from "../../store/slices.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "../../store/sql/monitors/port.ts";
 import type { AuthCache } from "../auth-cache.ts";
 import { tagOf } from "../etag.ts";
@@ -15,15 +17,18 @@ import type { Rewriter } from "./view.ts";
 
 /** Rows tell days until a certificate ends and the span of maintenance, and states of locations may move without a check: so old at most, ms. */
 const KEPT_MS = 1_000;
-/** Bounds memory: about 2 KiB each. */
+/** Bounds memory: about 2 KiB each. Beyond it all are forgotten. */
 const MOST_ROWS = 10_000;
+/** Rows that are read and put into words before others have their turn: some ms of the thread. */
+const ROWS_AT_ONCE = 100;
 /** Of all pages that are kept together. */
 const MOST_BYTES = 12 * 1_048_576;
 /** Orders of whole lists, by their filters. */
 const MOST_ORDERS = 64;
 /** A longer list is read page by page: reading its order takes a millisecond for 3,000 monitors, and each change of a monitor makes that due. */
 const LONGEST_ORDER = 20_000;
-const COMMA = 0x2c;
+const HEAD = Buffer.from('{"servers":[');
+const COMMA = Buffer.from(",");
 
 export interface ListPagesOptions {
   readonly monitors: Pick<Monitors, "list" | "ids" | "findAll" | "lives">;
@@ -59,16 +64,25 @@ interface Moment {
   readonly atMs: number;
 }
 
-interface KeptRow extends WordedRow, Moment {
+/** Changed in its place when it is put into words again: a page has its own copy of what it needs. */
+interface KeptRow {
   readonly id: number;
+  generation: number;
+  stamp: number | null;
+  atMs: number;
   /** Of its latest check. */
-  readonly seq: number;
+  seq: number;
+  text: string;
+  holdsSecrets: boolean;
+  rewrite: Rewriter | null;
 }
 
 interface KeptPage extends Omit<Moment, "stamp"> {
   /** The latest under which it was found to be current. */
   stamp: number | null;
-  readonly rows: readonly KeptRow[];
+  readonly ids: readonly number[];
+  /** Of the latest check of each, as the page shows it. */
+  readonly seqs: readonly number[];
   readonly answer: ApiResponse & { readonly body: Buffer };
 }
 
@@ -84,7 +98,9 @@ export class ListPages {
   /** The oldest first. */
   readonly #pages = new Map<string, KeptPage>();
   #bytes = 0;
-  readonly #rows = new BoundedMap<string, KeptRow>(MOST_ROWS);
+  /** By what is shown of them (WantedPage), and by monitor. */
+  readonly #rows = new Map<string, IdTable<KeptRow>>();
+  #rowCount = 0;
   readonly #orders = new BoundedMap<string, Order>(MOST_ORDERS);
 
   constructor(options: ListPagesOptions) {
@@ -126,46 +142,67 @@ export class ListPages {
     const key = orderKey(projectId, filter);
     if (this.#orders.get(key)?.generation !== now.generation)
       this.#orders.set(key, { generation: now.generation, total, ids: null });
-    return pageOf(await this.#worded(rows, wanted, now, words), total, now);
+    const page = new PageInParts(now);
+    for (let from = 0; from < rows.length; from += ROWS_AT_ONCE)
+      await page.add(await this.#worded(rows.slice(from, from + ROWS_AT_ONCE), wanted, now, words));
+    return page.end(total);
   }
 
-  /** Of the rows that are kept, and of those that are read because they have changed. @returns null when one is gone */
+  /**
+   * Of the rows that are kept, and of those that are read because they have changed. Whether one is kept is asked when its part is made: two callers of one
+   * page have its parts made by the one or the other.
+   * @returns null when one is gone
+   */
   async #fromRows(ids: readonly number[], wanted: WantedPage, now: Moment, words: WordRows): Promise<KeptPage | null> {
-    const { projectId, filter } = wanted;
-    const onPage = ids.slice(filter.offset, filter.offset + filter.limit);
-    const rows = new Map<number, KeptRow>();
-    for (const id of onPage) {
-      const row = this.#rows.get(rowKey(id, wanted));
-      if (row !== undefined && this.#isCurrentRow(row, now)) rows.set(id, row);
+    const { offset, limit } = wanted.filter;
+    const onPage = ids.slice(offset, offset + limit);
+    const page = new PageInParts(now);
+    for (let from = 0; from < onPage.length; from += ROWS_AT_ONCE) {
+      const some = onPage.slice(from, from + ROWS_AT_ONCE);
+      const rows = await this.#present(some, wanted, now, words);
+      if (rows.length < some.length) return null;
+      await page.add(rows);
     }
-    for (const row of await this.#moved(onPage, rows, wanted, now)) rows.set(row.id, row);
-    const changed = onPage.filter((id) => !rows.has(id));
-    const found = changed.length === 0 ? [] : await this.#options.monitors.findAll(projectId, changed);
-    for (const row of await this.#worded(found, wanted, now, words)) rows.set(row.id, row);
-    const inOrder = onPage.flatMap((id) => rows.get(id) ?? []);
-    return inOrder.length === onPage.length ? pageOf(inOrder, ids.length, now) : null;
+    return page.end(ids.length);
   }
 
-  /** Those that only a check has changed since they were put into words. @param but rows that are current */
-  async #moved(
+  /** @returns those of these monitors that there are, in their order */
+  async #present(
     ids: readonly number[],
-    but: ReadonlyMap<number, KeptRow>,
     wanted: WantedPage,
     now: Moment,
+    words: WordRows,
   ): Promise<readonly KeptRow[]> {
-    const before = new Map<number, KeptRow>();
+    const table = this.#rows.get(wanted.shown);
+    const rows = new Map<number, KeptRow>();
+    const before = new Map<number, KeptRow & { readonly rewrite: Rewriter }>();
     for (const id of ids) {
-      const row = but.has(id) ? undefined : this.#rows.get(rowKey(id, wanted));
-      if (row?.generation === now.generation && row.rewrite) before.set(id, row);
+      const row = table?.get(id);
+      if (row === undefined || row.generation !== now.generation) continue;
+      if (this.#isCurrentRow(row, now)) rows.set(id, row);
+      else if (hasRewriter(row)) before.set(id, row);
     }
+    for (const row of await this.#moved(before, wanted, now)) rows.set(row.id, row);
+    const changed = ids.filter((id) => !rows.has(id));
+    const found = changed.length === 0 ? [] : await this.#options.monitors.findAll(wanted.projectId, changed);
+    for (const row of await this.#worded(found, wanted, now, words)) rows.set(row.id, row);
+    return ids.flatMap((id) => rows.get(id) ?? []);
+  }
+
+  /** Those that only a check has changed since they were put into words. */
+  async #moved(
+    before: ReadonlyMap<number, KeptRow & { readonly rewrite: Rewriter }>,
+    { projectId, nowMs }: WantedPage,
+    now: Moment,
+  ): Promise<readonly KeptRow[]> {
     if (before.size === 0) return [];
-    const lives = await this.#options.monitors.lives(wanted.projectId, [...before.keys()]);
+    const lives = await this.#options.monitors.lives(projectId, [...before.keys()]);
     return lives.flatMap((live) => {
       const row = before.get(live.monitorId);
-      if (!row?.rewrite) return [];
-      const moved = { ...row, ...now, seq: live.seq, text: row.rewrite(live, wanted.nowMs) };
-      this.#rows.set(rowKey(row.id, wanted), moved);
-      return [moved];
+      if (row === undefined || row.generation !== now.generation) return [];
+      // Another caller has read it later meanwhile.
+      if (row.seq > live.seq) return [row];
+      return Object.assign(row, now, { seq: live.seq, text: row.rewrite(live, nowMs) });
     });
   }
 
@@ -179,23 +216,34 @@ export class ListPages {
     const worded = await words(rows);
     return rows.map(({ monitor: { id }, live: { seq } }, at) => {
       const { text = "", holdsSecrets = true, rewrite = null } = worded[at] ?? {};
-      const row = { ...now, id, seq, text, holdsSecrets, rewrite };
-      this.#rows.set(rowKey(id, wanted), row);
-      return row;
+      return this.#keepRow(wanted.shown, { ...now, id, seq, text, holdsSecrets, rewrite });
     });
+  }
+
+  #keepRow(shown: string, row: KeptRow): KeptRow {
+    if (this.#rowCount >= MOST_ROWS) {
+      this.#rows.clear();
+      this.#rowCount = 0;
+    }
+    const table = this.#rows.get(shown) ?? new IdTable<KeptRow>();
+    this.#rows.set(shown, table);
+    const sizeBefore = table.size;
+    table.set(row.id, row);
+    this.#rowCount += table.size - sizeBefore;
+    return row;
   }
 
   #isCurrentPage(page: KeptPage, nowMs: number): boolean {
     const { generation, stamp } = this.#moment();
     if (page.generation !== generation || !isYoung(page, nowMs)) return false;
     if (stamp !== null && page.stamp === stamp) return true;
-    if (!page.rows.every((row) => this.#options.newestSeq(row.id) === row.seq)) return false;
+    if (!page.ids.every((id, at) => this.#options.newestSeq(id) === page.seqs[at])) return false;
     page.stamp = stamp;
     return true;
   }
 
   #isCurrentRow(row: KeptRow, now: Moment): boolean {
-    if (row.generation !== now.generation || !isYoung(row, now.atMs)) return false;
+    if (!isYoung(row, now.atMs)) return false;
     return (now.stamp !== null && row.stamp === now.stamp) || this.#options.newestSeq(row.id) === row.seq;
   }
 
@@ -234,35 +282,60 @@ function isYoung({ atMs }: Moment, nowMs: number): boolean {
   return nowMs >= atMs && nowMs - atMs < KEPT_MS;
 }
 
-function pageOf(rows: readonly KeptRow[], total: number, now: Moment): KeptPage {
-  const body = bodyOf(rows, total);
-  const holdsSecrets = rows.some((row) => row.holdsSecrets);
-  const plain = { status: 200, headers: JSON_HEADERS, body, tag: tagOf(body) };
-  // Its oldest row tells how old it is.
-  const atMs = Math.min(now.atMs, ...rows.map((row) => row.atMs));
-  return { ...now, atMs, rows, answer: holdsSecrets ? { ...plain, holdsSecrets } : plain };
+/** A page that is made part by part; between two parts others have their turn. */
+class PageInParts {
+  readonly #slices = new Slices();
+  readonly #now: Moment;
+  readonly #ids: number[] = [];
+  readonly #seqs: number[] = [];
+  readonly #parts: Buffer[] = [];
+  #atMs: number;
+  #holdsSecrets = false;
+
+  constructor(now: Moment) {
+    this.#now = now;
+    this.#atMs = now.atMs;
+  }
+
+  /** Takes what it shows of them now: they may be changed afterwards. */
+  async add(rows: readonly KeptRow[]): Promise<void> {
+    for (const { id, seq, atMs, holdsSecrets } of rows) {
+      this.#ids.push(id);
+      this.#seqs.push(seq);
+      // Its oldest row tells how old it is.
+      this.#atMs = Math.min(this.#atMs, atMs);
+      this.#holdsSecrets ||= holdsSecrets;
+    }
+    if (rows.length > 0) this.#parts.push(bytesOf(rows));
+    await this.#slices.rest();
+  }
+
+  end(total: number): KeptPage {
+    const between = this.#parts.flatMap((part, at) => (at === 0 ? [part] : [COMMA, part]));
+    const body = Buffer.concat([HEAD, ...between, Buffer.from(`],"total":${total}}`)]);
+    const plain = { status: 200, headers: JSON_HEADERS, body, tag: tagOf(body) };
+    const answer = this.#holdsSecrets ? { ...plain, holdsSecrets: true as const } : plain;
+    return { ...this.#now, atMs: this.#atMs, ids: this.#ids, seqs: this.#seqs, answer };
+  }
 }
 
 /** Row by row into its place: one text of all rows, made into bytes then, takes more than twice as long. */
-function bodyOf(rows: readonly KeptRow[], total: number): Buffer {
-  const head = '{"servers":[';
-  const tail = `],"total":${total}}`;
-  let bytes = head.length + tail.length + Math.max(0, rows.length - 1);
+function bytesOf(rows: readonly KeptRow[]): Buffer {
+  let bytes = rows.length - 1;
   for (const { text } of rows) bytes += Buffer.byteLength(text);
-  const body = Buffer.allocUnsafe(bytes);
-  let length = body.write(head);
+  const part = Buffer.allocUnsafe(bytes);
+  let length = 0;
   for (const [at, { text }] of rows.entries()) {
-    if (at > 0) body[length++] = COMMA;
-    length += body.write(text, length);
+    if (at > 0) length = COMMA.copy(part, length) + length;
+    length += part.write(text, length);
   }
-  body.write(tail, length);
-  return body;
+  return part;
+}
+
+function hasRewriter(row: KeptRow): row is KeptRow & { readonly rewrite: Rewriter } {
+  return row.rewrite !== null;
 }
 
 function orderKey(projectId: number, filter: MonitorFilter): string {
   return `${projectId} ${JSON.stringify({ ...filter, limit: 0, offset: 0 })}`;
-}
-
-function rowKey(id: number, { shown }: WantedPage): string {
-  return `${id} ${shown}`;
 }
