@@ -1,5 +1,6 @@
 /** Only the main thread may start cores, so a prober thread asks for outbounds over a MessagePort; when the port closes, its outbounds are closed. */
 import type { MessagePort } from "node:worker_threads";
+import { IdTable } from "../../model/id-table.ts";
 import type { OwnVerdict } from "../../model/verdict.ts";
 import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
 import { createLocalLines, type LocalLines } from "../verify/line.ts";
@@ -69,7 +70,7 @@ export function connectOutbounds(port: MessagePort, lines: LocalLines = createLo
 class OutboundPort implements Outbounds {
   readonly #outgoing: MessageBatcher<ToSupervisor>;
   readonly #lines: LocalLines;
-  readonly #outbounds = new Map<number, TrackedOutbound>();
+  readonly #outbounds = new IdTable<TrackedOutbound>();
   readonly #starts = new StartLimiter();
   #lastId = 0;
 
@@ -98,7 +99,7 @@ class OutboundPort implements Outbounds {
       if (!isWaiting) return;
       outbound.refused = ({ verdict, message, hint }) => {
         isWaiting = false;
-        this.#outbounds.delete(id);
+        this.#outbounds.take(id);
         reject(new NetworkFault(verdict, message, hint === undefined ? {} : { hint }));
       };
       outbound.opened = (opened) => {
@@ -115,9 +116,13 @@ class OutboundPort implements Outbounds {
   }
 
   #handleOf(id: number, outbound: TrackedOutbound, engine: Engine, opened: OpenedOutbound): OpenOutbound {
-    const { port, ...known } = opened;
+    const { port, user, password, startedMs, isCrowded } = opened;
+    // Named one by one: V8 makes a spread object anew for each member that is added to it.
     return {
-      ...known,
+      user,
+      password,
+      startedMs,
+      isCrowded,
       engine,
       open: this.#lines.to(LOCAL_HOST, port),
       findings: () => this.#findingsOf(id, outbound),
@@ -138,9 +143,8 @@ class OutboundPort implements Outbounds {
   }
 
   #close(id: number, isUnresponsive: boolean): void {
-    const outbound = this.#outbounds.get(id);
+    const outbound = this.#outbounds.take(id);
     if (outbound === undefined) return;
-    this.#outbounds.delete(id);
     outbound.release?.();
     const message = { type: "close", id, isUnresponsive } as const;
     // A core that hangs holds up others; any other outbound may be closed a little later.

@@ -1,6 +1,7 @@
 /** One request to open a config, from the request until it is closed, refused, or given up. */
 import { createHash } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
+import type { IdTable } from "../../model/id-table.ts";
 import { createRandomBytes } from "../../native/random-bytes.ts";
 import type { QueuedConfig } from "./batch.ts";
 import type { MessageBatcher } from "./message-batcher.ts";
@@ -13,7 +14,7 @@ export interface SupervisorClient {
   readonly port: MessagePort;
   readonly outgoing: MessageBatcher<FromSupervisor>;
   /** Requests that wait or are open, by the id that the thread gave. */
-  readonly requests: Map<number, OutboundRequest>;
+  readonly requests: IdTable<OutboundRequest>;
 }
 
 const TAG_BYTES = 8;
@@ -52,7 +53,7 @@ export class OutboundRequest implements QueuedConfig {
 
   refuse(refusal: OutboundRefusal): void {
     this.isClosed = true;
-    this.client.requests.delete(this.id);
+    this.client.requests.take(this.id);
     this.client.outgoing.post({ type: "refused", id: this.id, refusal });
   }
 }

@@ -28,6 +28,7 @@
  */
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { IdTable } from "../../model/id-table.ts";
 import { BATCH_LIMIT } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import { BatchStarter, type CoresOptions, type ReadyBatch } from "./batch-start.ts";
@@ -109,7 +110,11 @@ export class CoreSupervisor {
   /** @returns what a thread gives to connectOutbounds(); when it closes it, or dies, all that it held is closed */
   connect(): MessagePort {
     const { port1: port, port2: theirs } = new MessageChannel();
-    const client: SupervisorClient = { port, outgoing: new MessageBatcher<FromSupervisor>(port), requests: new Map() };
+    const client: SupervisorClient = {
+      port,
+      outgoing: new MessageBatcher<FromSupervisor>(port),
+      requests: new IdTable(),
+    };
     this.#clients.add(client);
     port.on("message", (messages: readonly ToSupervisor[]) => {
       for (const message of messages) this.#onMessage(client, message);
@@ -147,7 +152,7 @@ export class CoreSupervisor {
       return;
     }
     if (request === undefined) return;
-    client.requests.delete(message.id);
+    client.requests.take(message.id);
     if (message.isUnresponsive) void request.core?.checkAlive();
     this.#close(request);
   }
@@ -254,7 +259,7 @@ export class CoreSupervisor {
         if (request.core === null) return;
         request.core = null;
         this.#open -= 1;
-        request.client.requests.delete(request.id);
+        request.client.requests.take(request.id);
         request.client.outgoing.post({ type: "died", id: request.id });
         const { file } = PROGRAMS[request.spec.engine];
         if (this.#quarantine.recordCrash(request)) this.#starter.block(request, `${file} dies of the config`);

@@ -6,6 +6,7 @@
 
 import { cpus } from "node:os";
 import { setFlagsFromString } from "node:v8";
+import { IdTable } from "../../model/id-table.ts";
 import { familyOf, type Kind, type TunnelProtocol } from "../../model/kind.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { parseUrl } from "../../model/url.ts";
@@ -97,7 +98,7 @@ class DirectChecks implements Direct {
   readonly #queue: DirectQueue;
   readonly #network: OwnNetwork<QueuedCheck>;
   readonly #starvation = new Starvation();
-  readonly #running = new Map<number, QueuedCheck>();
+  readonly #running = new IdTable<QueuedCheck>();
   readonly #hasCanaries: boolean;
   readonly #timer: NodeJS.Timeout;
   #cutTimer: NodeJS.Timeout | undefined;
@@ -220,9 +221,8 @@ class DirectChecks implements Direct {
 
   #take(outcomes: readonly CheckOutcome[]): void {
     for (const outcome of outcomes) {
-      const check = this.#running.get(outcome.checkId);
+      const check = this.#running.take(outcome.checkId);
       if (check === undefined) continue;
-      this.#running.delete(outcome.checkId);
       check.wasCrowded = this.#wasCrowded(outcome);
       if (this.#isClosing) this.#endLast(check, outcome);
       else {
