@@ -156,8 +156,9 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
 
   cancel(): void {
     if (this.#state === "done") return;
+    const listeners = this.#abortListeners;
     this.#finish({ verdict: "cancelled", message: "The check was cancelled because the checker is stopping" });
-    this.#abort(new NetworkFault("cancelled", "the checker is stopping"));
+    this.#abort(new NetworkFault("cancelled", "the checker is stopping"), listeners);
   }
 
   /** The deadline has passed. The probe is told, and may still settle in this turn of the event loop with what it learned. */
@@ -165,7 +166,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     if (this.#state !== "running") return;
     this.#endStage(this.now());
     this.#state = "expired";
-    this.#abort(new DeadlinePassed());
+    this.#abort(new DeadlinePassed(), this.#abortListeners);
   }
 
   /** The loop turn given by expire() is over. */
@@ -199,6 +200,8 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     if (this.#state === "running") this.#endStage(now);
     this.#state = "done";
     this.endedAt = now;
+    // A check that has become old in V8's heap would keep what its probe made until the next full collection.
+    this.#abortListeners = [];
     this.#environment.done(this, this.#outcomeOf(ending, now));
   }
 
@@ -220,7 +223,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
       domainExpiresAtMs: ending.domainExpiresAtMs ?? null,
     };
     // Uptime checks, which come by the thousand a second, carry no such member.
-    return ending.tunnel === undefined ? outcome : { ...outcome, tunnel: inWholeMs(ending.tunnel) };
+    return ending.tunnel === undefined ? outcome : Object.assign(outcome, { tunnel: inWholeMs(ending.tunnel) });
   }
 
   /** The explanation of a tunnel's success, and the mark that its latency was measured while many checks ran. Uptime checks take microseconds of a thread and get no mark. */
@@ -246,8 +249,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.#stageStartedAt = now;
   }
 
-  #abort(reason: Error): void {
-    const listeners = this.#abortListeners;
+  #abort(reason: Error, listeners: readonly ((fault: Error) => void)[]): void {
     this.#abortListeners = [];
     for (const listener of listeners) {
       try {
