@@ -39,7 +39,7 @@ import type { PlannedCheck, Run } from "../plan/planned-check.ts";
 import type { ProberSet } from "../run/dispatch.ts";
 import { OneOffChecks } from "../run/one-off.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
-import type { JudgedOutcome } from "../sink/judged-outcome.ts";
+import type { JudgedRow } from "../sink/judged-outcome.ts";
 import { LivePublisher } from "../sink/live-publisher.ts";
 import { RowPublisher } from "../sink/row-publisher.ts";
 import { Sink } from "../sink/sink.ts";
@@ -357,10 +357,10 @@ function openSink(options: LoopOptions, admission: Admission<Run>): Sink {
   const live = new LivePublisher(broadcasts, (monitorId) => states.monitor(monitorId)?.projectId);
   const publisher = new RowPublisher({ feed: notices.rows, name: spool.name, monitor: (id) => states.monitor(id) });
   const events = {
-    onSpooled: (items: readonly JudgedOutcome[]) => publisher.publish(items),
+    onSpooled: (items: readonly JudgedRow[]) => publisher.publish(items),
     onRefused: (monitorId: number) => publisher.refuse(monitorId),
     onApplied: (appliedSeq: number) => pump.wake(appliedSeq),
-    onWritten: (items: readonly JudgedOutcome[], moved: readonly LiveState[]) => live.written(items, moved),
+    onWritten: (items: readonly JudgedRow[], moved: readonly LiveState[]) => live.written(items, moved),
     onTestsEnded: () => notices.publish("jobs"),
     onLost,
     onHold: (isHeld: boolean) => admission.hold(isHeld),

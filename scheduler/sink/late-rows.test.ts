@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { StoreError } from "../../store/errors.ts";
 import { Spool } from "../../store/results/spool.ts";
+import { FrameLines } from "../../store/results/spool-frame.ts";
 import { isApplied, markApplied } from "./applied-line.ts";
 import { LateRows } from "./late-rows.ts";
 import { Trouble } from "./trouble.ts";
@@ -43,6 +44,7 @@ async function scene(most?: number) {
   return {
     spool,
     late,
+    append: (lines: readonly string[]) => late.append(FrameLines.of(lines)),
     onDisk,
     setFull: (full: boolean) => {
       isFull = full;
@@ -52,12 +54,12 @@ async function scene(most?: number) {
 
 it("numbers rows that no disk takes, and writes them under new numbers before the next", async () => {
   const at = await scene();
-  expect(await at.late.append(linesOf(1, 2))).toBe(2);
+  expect(await at.append(linesOf(1, 2))).toBe(2);
   at.setFull(true);
-  expect(await at.late.append(linesOf(3, 4))).toBe(4);
-  expect(await at.late.append(linesOf(5, 5))).toBe(5);
+  expect(await at.append(linesOf(3, 4))).toBe(4);
+  expect(await at.append(linesOf(5, 5))).toBe(5);
   at.setFull(false);
-  expect(await at.late.append(linesOf(6, 6))).toBe(9);
+  expect(await at.append(linesOf(6, 6))).toBe(9);
   expect(at.late.waiting).toBe(0);
   const marked = linesOf(3, 5).map(markApplied);
   const [one = "", two = "", six = ""] = [...linesOf(1, 2), ...linesOf(6, 6)];
@@ -71,9 +73,9 @@ it("numbers rows that no disk takes, and writes them under new numbers before th
 
 it("drops a row that must not be stored wherever it waits", async () => {
   const at = await scene();
-  await at.late.append(linesOf(1, 2));
+  await at.append(linesOf(1, 2));
   at.setFull(true);
-  await at.late.append(linesOf(3, 4));
+  await at.append(linesOf(3, 4));
   await at.late.discard(new Set([2, 3]));
   at.setFull(false);
   await at.late.flush();
@@ -84,8 +86,8 @@ it("drops a row that must not be stored wherever it waits", async () => {
 it("keeps so many and counts those that it drops, the oldest first", async () => {
   const at = await scene(3);
   at.setFull(true);
-  await at.late.append(linesOf(1, 2));
-  await at.late.append(linesOf(3, 5));
+  await at.append(linesOf(1, 2));
+  await at.append(linesOf(3, 5));
   expect([at.late.waiting, at.late.lost]).toEqual([3, 2]);
   at.setFull(false);
   await at.late.flush();

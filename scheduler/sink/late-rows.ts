@@ -5,6 +5,7 @@
  */
 import { isAboutValues } from "../../store/errors.ts";
 import type { Spool } from "../../store/results/spool.ts";
+import type { FrameLines } from "../../store/results/spool-frame.ts";
 import { markApplied } from "./applied-line.ts";
 import type { Trouble } from "./trouble.ts";
 
@@ -45,8 +46,8 @@ export class LateRows {
     return this.#lost;
   }
 
-  /** @returns the sequence number of the last line, whether it is on disk or not */
-  async append(lines: readonly string[]): Promise<number> {
+  /** @param lines must stay as they are meanwhile @returns the sequence number of the last line, whether it is on disk or not */
+  async append(lines: FrameLines): Promise<number> {
     try {
       await this.flush();
       const lastSeq = await this.#spool.append(lines);
@@ -56,8 +57,9 @@ export class LateRows {
       if (isAboutValues(error)) throw error;
       this.#trouble.is("spool", error);
     }
-    const lastSeq = await this.#spool.pass(lines.length);
-    this.#keep(lines.map((line, index) => ({ line, seq: lastSeq - lines.length + 1 + index })));
+    const lastSeq = await this.#spool.pass(lines.count);
+    const firstSeq = lastSeq - lines.count + 1;
+    this.#keep(lines.texts().map((line, index) => ({ line, seq: firstSeq + index })));
     return lastSeq;
   }
 

@@ -4,7 +4,7 @@ import { STATUS_LETTERS } from "../../model/letters.ts";
 import { type IncidentTurnWord, type LiveCheck, type LiveTurn, writeLiveMessage } from "../../model/live-message.ts";
 import type { LiveState } from "../../model/status.ts";
 import type { Broadcasts } from "../../store/state/broadcasts.ts";
-import type { JudgedOutcome } from "./judged-outcome.ts";
+import type { JudgedRow } from "./judged-outcome.ts";
 
 const TURNS: Readonly<Partial<Record<IncidentChange["type"], IncidentTurnWord>>> = {
   open: "opened",
@@ -32,7 +32,7 @@ export class LivePublisher {
   }
 
   /** @param items that SQL has, in order @param moved states that moved without a check */
-  written(items: readonly JudgedOutcome[], moved: readonly LiveState[]): void {
+  written(items: readonly JudgedRow[], moved: readonly LiveState[]): void {
     const projects = new Map<number, OfProject>();
     for (const { live, incidents } of items) {
       const own = this.#ofProject(projects, live.monitorId);

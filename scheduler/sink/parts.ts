@@ -10,11 +10,11 @@ import type { LiveState } from "../../model/status.ts";
 import { isAboutValues } from "../../store/errors.ts";
 import { type ShardLease, ShardsLost, type Skips } from "../../store/sql/coordination/shards-port.ts";
 import type { EndedTest } from "../../store/sql/jobs/port.ts";
-import type { JudgedOutcome } from "./judged-outcome.ts";
+import type { JudgedRow } from "./judged-outcome.ts";
 
 /** Items of one write, each under its shard's epoch when the batch was taken. */
 export interface Part {
-  readonly items: readonly JudgedOutcome[];
+  readonly items: readonly JudgedRow[];
   /** Of the items. */
   readonly seqs: readonly number[];
   /** The spool's sequence that is applied with it; 0: it has no rows and moves no sequence. */
@@ -23,6 +23,8 @@ export interface Part {
   readonly moved: readonly { readonly live: LiveState; readonly lease: ShardLease }[];
   readonly skips: readonly { readonly turns: number; readonly lease: ShardLease }[];
   readonly discardedInboxIds: readonly number[];
+  /** The spool's line of an item. @param seq of the item */
+  readonly lineOf: (seq: number) => string;
 }
 
 /** How parts are written; temporary errors are tried again inside. */
@@ -44,8 +46,8 @@ export interface PartWriter {
 const REFUSED_IN_A_ROW = 32;
 
 /** @returns the items that were written */
-export async function writeInParts(whole: Part, writer: PartWriter): Promise<readonly JudgedOutcome[]> {
-  const written: JudgedOutcome[] = [];
+export async function writeInParts(whole: Part, writer: PartWriter): Promise<readonly JudgedRow[]> {
+  const written: JudgedRow[] = [];
   let left: Part[] = [whole];
   let inARow = 0;
   for (let part = left[0]; part !== undefined; part = left[0]) {
@@ -97,7 +99,7 @@ function sizeOf({ items, moved }: Part): number {
 /** Rows first, in their order; then what moved without one. */
 function halves(part: Part): readonly [Part, Part] {
   const { items, seqs, moved } = part;
-  const bare = { items: [], seqs: [], moved: [], skips: [], discardedInboxIds: [] };
+  const bare = { items: [], seqs: [], moved: [], skips: [], discardedInboxIds: [], lineOf: part.lineOf };
   if (items.length > 0 && moved.length > 0) {
     return [
       { ...part, moved: [] },
@@ -118,9 +120,9 @@ function halves(part: Part): readonly [Part, Part] {
 }
 
 /** Cuts a part so that each of some rows is alone, in the order of the spool. What goes with no row goes with the last of them. */
-export function cutAround(part: Part, isAlone: (item: JudgedOutcome) => boolean): readonly Part[] {
+export function cutAround(part: Part, isAlone: (seq: number) => boolean): readonly Part[] {
   const { items, seqs, appliedSeq } = part;
-  const cuts = items.flatMap((item, index) => (isAlone(item) ? [index, index + 1] : []));
+  const cuts = seqs.flatMap((seq, index) => (isAlone(seq) ? [index, index + 1] : []));
   if (cuts.length === 0) return [part];
   const edges = [...new Set([0, ...cuts, items.length])];
   return edges.slice(1).map((to, index) => {

@@ -9,7 +9,7 @@ import type { Spool } from "../../store/results/spool.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
 import { isApplied } from "./applied-line.ts";
-import type { JudgedOutcome } from "./judged-outcome.ts";
+import type { JudgedOutcome, JudgedRow } from "./judged-outcome.ts";
 import { cutAround, type Part, type PartWriter, writeInParts } from "./parts.ts";
 
 /** The epoch of a shard that is taken for the first time. Rows from before there were epochs count as written under it. */
@@ -23,8 +23,8 @@ export interface Replayed {
 }
 
 export interface ReplayWriter extends PartWriter {
-  /** This process died after it had set the row aside, and before the row had left the spool. */
-  wasSetAside(item: JudgedOutcome): boolean;
+  /** This process died after it had set the row aside, and before the row had left the spool. @param line of the spool */
+  wasSetAside(line: string): boolean;
 }
 
 /** States of monitors in memory, which judge lines of the spool again. */
@@ -48,8 +48,9 @@ export async function replay(
   let refusedRows = 0;
   const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
   for await (const batch of spool.replay(appliedSeq)) {
-    const items: JudgedOutcome[] = [];
+    const items: JudgedRow[] = [];
     const seqs: number[] = [];
+    const lines = new Map<number, string>();
     const refused = new Set<number>();
     for (const [index, line] of batch.lines.entries()) {
       if (isApplied(line)) continue;
@@ -61,12 +62,16 @@ export async function replay(
       await ensureKnown(monitorId, controlPlane, states);
       const item = states.rejudge(line);
       if (item === undefined) continue;
+      const seq = batch.seqs[index] ?? 0;
       items.push(item);
-      seqs.push(batch.seqs[index] ?? 0);
+      seqs.push(seq);
+      lines.set(seq, line);
     }
     await spool.discard(refused);
-    const part: Part = { items, seqs, appliedSeq: batch.lastSeq, moved: [], skips: [], discardedInboxIds: [] };
-    for (const piece of cutAround(part, (item) => writer.wasSetAside(item))) await writePiece(piece, writer);
+    const lineOf = (seq: number): string => lines.get(seq) ?? "";
+    const rest = { moved: [], skips: [], discardedInboxIds: [] };
+    const part: Part = { items, seqs, appliedSeq: batch.lastSeq, lineOf, ...rest };
+    for (const piece of cutAround(part, (seq) => writer.wasSetAside(lineOf(seq)))) await writePiece(piece, writer);
     rows += batch.lines.length - refused.size;
     refusedRows += refused.size;
   }
@@ -75,8 +80,8 @@ export async function replay(
 
 /** SQL may take in one batch what it refused in another, and a row that is set aside must be in no store. */
 async function writePiece(piece: Part, writer: ReplayWriter): Promise<void> {
-  const [first] = piece.items;
-  if (first !== undefined && writer.wasSetAside(first))
+  const [first] = piece.seqs;
+  if (first !== undefined && writer.wasSetAside(piece.lineOf(first)))
     await writer.setAside(piece, new Error("it was set aside before"));
   else await writeInParts(piece, writer);
 }

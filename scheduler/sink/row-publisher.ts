@@ -2,7 +2,7 @@
 import type { Monitor } from "../../model/monitor.ts";
 import { batchText, type PublishedRow } from "../../store/recent/batch.ts";
 import type { RowFeed } from "../../store/state/state.ts";
-import type { JudgedOutcome } from "./judged-outcome.ts";
+import type { JudgedRow } from "./judged-outcome.ts";
 
 export interface RowPublisherOptions {
   readonly feed: Pick<RowFeed, "publish">;
@@ -20,7 +20,7 @@ export class RowPublisher {
     this.#options = options;
   }
 
-  publish(items: readonly JudgedOutcome[]): void {
+  publish(items: readonly JudgedRow[]): void {
     const rows: PublishedRow[] = [];
     for (const item of items) {
       const row = this.#rowOf(item);
@@ -40,7 +40,7 @@ export class RowPublisher {
     feed.publish(batchText({ publisher: name, number: ++this.#number, rows, refused }));
   }
 
-  #rowOf({ live }: JudgedOutcome): PublishedRow | undefined {
+  #rowOf({ live }: JudgedRow): PublishedRow | undefined {
     const monitor = this.#options.monitor(live.monitorId);
     const { monitorId, seq, lastRowId, lastRowStatus, lastCheckedAtMs } = live;
     if (monitor === undefined || lastRowId === null || lastRowStatus === null || lastCheckedAtMs === null)

@@ -1,6 +1,7 @@
 import { pino } from "pino";
 import { describe, expect, it, vi } from "vitest";
 import { StoreError } from "../../store/errors.ts";
+import { FrameLines } from "../../store/results/spool-frame.ts";
 import { type ShardLease, ShardsLost } from "../../store/sql/coordination/shards-port.ts";
 import type { SinkBatch } from "../../store/sql/sink/port.ts";
 import { judgedOf, liveOf } from "../fixtures.suite.ts";
@@ -13,6 +14,9 @@ function itemOf(monitorId: number, over: Partial<JudgedOutcome> = {}): JudgedOut
   return judgedOf(liveOf({ monitorId, seq: 7 }), { line: `line ${monitorId}`, ...over });
 }
 
+const textsOf = (lines: FrameLines | readonly string[]): readonly string[] =>
+  lines instanceof FrameLines ? lines.texts() : lines;
+
 /** Stores that note what reached them in which order, and fail as often as asked. */
 function scene(failures: { spool?: number; sql?: number } = {}) {
   const steps: string[] = [];
@@ -22,13 +26,14 @@ function scene(failures: { spool?: number; sql?: number } = {}) {
   const written: (readonly [ids: readonly number[], moved: number])[] = [];
   let left = { spool: failures.spool ?? 0, sql: failures.sql ?? 0 };
   let seq = 0;
-  const append = async (lines: readonly string[]): Promise<number> => {
+  const append = async (lines: FrameLines | readonly string[]): Promise<number> => {
+    const texts = textsOf(lines);
     if (left.spool > 0) {
       left = { ...left, spool: left.spool - 1 };
       throw new StoreError("the disk is full");
     }
-    steps.push(`spool ${lines.join(",")}`);
-    seq += lines.length;
+    steps.push(`spool ${texts.join(",")}`);
+    seq += texts.length;
     return seq;
   };
   const sink = new Sink({
@@ -152,6 +157,7 @@ describe("Sink when another scheduler has taken a shard", () => {
   /** Two shards; those in `taken` are another scheduler's in SQL, and in memory once a write was refused. */
   function shared() {
     const steps: string[] = [];
+    const appended: (readonly string[])[] = [];
     const taken = new Set<number>();
     const held = new Map<number, ShardLease>([
       [0, { shard: 0, epoch: 4 }],
@@ -165,8 +171,9 @@ describe("Sink when another scheduler has taken a shard", () => {
     const sink = new Sink({
       spool: {
         name: "spool",
-        append: async (lines: readonly string[]) => {
-          seq += lines.length;
+        append: async (lines) => {
+          appended.push(textsOf(lines));
+          seq += textsOf(lines).length;
           return seq;
         },
         pass: async () => seq,
@@ -203,7 +210,7 @@ describe("Sink when another scheduler has taken a shard", () => {
     });
     const item = (monitorId: number): JudgedOutcome =>
       itemOf(monitorId, { lease: held.get(monitorId % 2) ?? { shard: 9, epoch: 9 } });
-    return { sink, steps, taken, held, item };
+    return { sink, steps, appended, taken, held, item };
   }
 
   it("writes the others' rows, drops the lost one's from the spool, and says so", async () => {
@@ -219,13 +226,14 @@ describe("Sink when another scheduler has taken a shard", () => {
   });
 
   it("drops what waits of a shard that is lost, also when it comes back under another epoch before the batch", async () => {
-    const { sink, steps, held, item } = shared();
+    const { sink, steps, appended, held, item } = shared();
     sink.add(item(1));
     sink.add(item(2));
     held.set(1, { shard: 1, epoch: 9 });
     sink.drop();
     sink.add(item(3));
     await sink.flush();
+    expect(appended).toEqual([["line 2", "line 3"]]);
     expect(steps).toEqual(["apply 2 of 2,3 skips []", "applied 2"]);
     expect(sink.refusedRows).toBe(1);
   });

@@ -14,12 +14,13 @@ import type { Logger } from "pino";
 import type { LiveState } from "../../model/status.ts";
 import { isAboutValues } from "../../store/errors.ts";
 import type { Spool } from "../../store/results/spool.ts";
+import { FrameLines } from "../../store/results/spool-frame.ts";
 import type { SetAside } from "../../store/set-aside.ts";
 import { type ShardLease, ShardsLost } from "../../store/sql/coordination/shards-port.ts";
 import type { SinkStore } from "../../store/sql/sink/port.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
-import type { JudgedOutcome } from "./judged-outcome.ts";
+import { type JudgedOutcome, type JudgedRow, rowOf } from "./judged-outcome.ts";
 import { LateRows } from "./late-rows.ts";
 import { type Part, writeInParts } from "./parts.ts";
 import { Trouble } from "./trouble.ts";
@@ -43,13 +44,13 @@ export interface LiveStates {
 /** What the sink reports. */
 export interface SinkEvents {
   /** Rows are on disk, or wait for it in memory, and go to SQL next. */
-  onSpooled(items: readonly JudgedOutcome[]): void;
+  onSpooled(items: readonly JudgedRow[]): void;
   /** SQL refused a row of the monitor for its values, after onSpooled. */
   onRefused(monitorId: number): void;
   /** Rows are on disk and in SQL: the segment may go to ClickHouse. */
   onApplied(appliedSeq: number): void;
   /** SQL has them. @param moved states that moved without a check */
-  onWritten(items: readonly JudgedOutcome[], moved: readonly LiveState[]): void;
+  onWritten(items: readonly JudgedRow[], moved: readonly LiveState[]): void;
   /** Tests have ended in SQL: callers that wait may look. */
   onTestsEnded(): void;
   /** A write was refused because another scheduler holds these. */
@@ -108,8 +109,12 @@ export class Sink {
   readonly #troubles: readonly [disk: Trouble, sql: Trouble];
   readonly #steps: RetriedSteps;
   readonly #writer: StorePartWriter;
-  #pending: JudgedOutcome[] = [];
-  #beingWritten: readonly JudgedOutcome[] = [];
+  #pending: JudgedRow[] = [];
+  /** Of those that are pending, in their order. */
+  #lines = new FrameLines();
+  #beingWritten: readonly JudgedRow[] = [];
+  /** Those of the batch before, emptied, for the next. */
+  #emptyLines: FrameLines | undefined;
   #discardedInboxIds: number[] = [];
   /** Monitors whose live state moved without a check. */
   #touched = new Set<number>();
@@ -183,7 +188,8 @@ export class Sink {
   }
 
   add(outcome: JudgedOutcome): void {
-    this.#pending.push(outcome);
+    this.#lines.add(outcome.line);
+    this.#pending.push(rowOf(outcome));
     this.#updateHold();
     this.#arm();
   }
@@ -207,10 +213,7 @@ export class Sink {
 
   /** Drops what is unwritten of shards that are no longer held; a write that has begun goes on. */
   drop(): void {
-    const isOurs = ({ lease }: JudgedOutcome): boolean => this.#ownedShards.lease(lease.shard)?.epoch === lease.epoch;
-    const kept = this.#pending.filter(isOurs);
-    this.#refusedRows += this.#pending.length - kept.length;
-    this.#pending = kept;
+    this.#dropPending(({ lease }) => this.#ownedShards.lease(lease.shard)?.epoch === lease.epoch);
     for (const monitorId of this.#touched) {
       if (this.#ownedShards.leaseOf(monitorId) === undefined) this.#touched.delete(monitorId);
     }
@@ -219,9 +222,18 @@ export class Sink {
     }
   }
 
+  #dropPending(isKept: (row: JudgedRow) => boolean): void {
+    const before = this.#pending;
+    this.#pending = before.filter(isKept);
+    if (this.#pending.length === before.length) return;
+    this.#refusedRows += before.length - this.#pending.length;
+    const texts = this.#lines.texts();
+    this.#lines = FrameLines.of(texts.filter((_text, index) => before[index] !== undefined && isKept(before[index])));
+  }
+
   /** Resolves when nothing waits any more; with a shard, when nothing of it does. */
   async flush(shard?: number): Promise<void> {
-    const isOf = ({ lease }: JudgedOutcome): boolean => lease.shard === shard;
+    const isOf = ({ lease }: JudgedRow): boolean => lease.shard === shard;
     if (shard === undefined) {
       while (!this.#isEmpty() || this.#writing !== undefined) await this.#write();
       await this.#flushLate();
@@ -278,13 +290,16 @@ export class Sink {
       if (moved.length > 0) this.#events.onWritten([], moved);
       return;
     }
-    const lines = items.map(({ line }) => line);
+    const lines = this.#takeLines();
     const appliedSeq = await this.#steps.run("spool", () => this.#late.append(lines));
     this.#events.onSpooled(items);
     const firstSeq = appliedSeq - items.length + 1;
     const seqs = items.map((_item, index) => firstSeq + index);
-    const written = await writeInParts({ ...batch, seqs, appliedSeq }, this.#writer);
+    const lineOf = (seq: number): string => lines.texts()[seq - firstSeq] ?? "";
+    const written = await writeInParts({ ...batch, seqs, appliedSeq, lineOf }, this.#writer);
     this.#beingWritten = [];
+    lines.clear();
+    this.#emptyLines = lines;
     this.#events.onApplied(appliedSeq);
     this.#events.onWritten(written, moved);
     if (written.some(({ endedTest }) => endedTest !== undefined)) this.#events.onTestsEnded();
@@ -300,12 +315,19 @@ export class Sink {
       return lease === undefined ? [] : [{ turns, lease }];
     });
     const discardedInboxIds = this.#discardedInboxIds;
-    const batch = { items: this.#pending, seqs: [], appliedSeq: 0, moved, skips, discardedInboxIds };
+    const batch = { items: this.#pending, seqs: [], appliedSeq: 0, moved, skips, discardedInboxIds, lineOf: () => "" };
     this.#pending = [];
     this.#discardedInboxIds = [];
     this.#touched = new Set();
     this.#skipped = new Map();
     return batch;
+  }
+
+  #takeLines(): FrameLines {
+    const lines = this.#lines;
+    this.#lines = this.#emptyLines ?? new FrameLines();
+    this.#emptyLines = undefined;
+    return lines;
   }
 
   #isEmpty(): boolean {

@@ -9,7 +9,7 @@ import { type ShardLease, ShardsLost } from "../../store/sql/coordination/shards
 import type { EndedTest } from "../../store/sql/jobs/port.ts";
 import type { NewConfigResult } from "../../store/sql/monitors/imports-port.ts";
 import type { SinkBatch, SinkStore } from "../../store/sql/sink/port.ts";
-import type { JudgedOutcome } from "./judged-outcome.ts";
+import type { JudgedRow } from "./judged-outcome.ts";
 import { leasesOf, type Part, skipsOf, withoutRow } from "./parts.ts";
 import type { ReplayWriter } from "./replay.ts";
 
@@ -45,7 +45,7 @@ export interface PartWriterOptions {
 
 /** What a batch, or a part of one, changes in SQL: live states are those after its own last items. */
 export function changesOf(
-  items: readonly JudgedOutcome[],
+  items: readonly JudgedRow[],
   discardedInboxIds: readonly number[] = [],
 ): Omit<SinkBatch, "spool" | "appliedSeq" | "skips"> & { readonly leases: readonly ShardLease[] } {
   const leases = new Map<number, ShardLease>();
@@ -101,7 +101,7 @@ export class StorePartWriter implements ReplayWriter {
     if (rows.length > 0) await this.#discard(rows);
   }
 
-  wasSetAside({ line }: JudgedOutcome): boolean {
+  wasSetAside(line: string): boolean {
     return this.#options.setAside.has("sql", line);
   }
 
@@ -109,7 +109,9 @@ export class StorePartWriter implements ReplayWriter {
     const { setAside, states } = this.#options;
     const [item, moved] = [part.items[0], part.moved[0]];
     const monitorId = item?.live.monitorId ?? moved?.live.monitorId ?? null;
-    await setAside.add({ store: "sql", monitorId, error, line: item?.line ?? JSON.stringify(moved?.live ?? null) });
+    const [seq] = part.seqs;
+    const line = seq === undefined ? JSON.stringify(moved?.live ?? null) : part.lineOf(seq);
+    await setAside.add({ store: "sql", monitorId, error, line });
     if (monitorId !== null) states.heal(monitorId);
     if (item === undefined) return;
     await this.#discard(part.seqs);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must, mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
-import { decodeFrames, encodeFrame, isChange, keepRows, linesOf } from "./spool-frame.ts";
+import { decodeFrames, encodeFrame, FrameLines, isChange, keepRows, linesOf, numberFrame } from "./spool-frame.ts";
 
 /** Batches of lines as the sink writes them, with consecutive numbers from 1. */
 const batches = fc.array(fc.array(fc.json({ maxDepth: 1 }), { minLength: 1, maxLength: 4 }), {
@@ -81,5 +81,37 @@ describe("frames of a spool segment", () => {
       [12, [lines[1], lines[2]]],
       [15, [lines[4]]],
     ]);
+  });
+});
+
+describe("lines that wait for their frame", () => {
+  const lines = fc.array(fc.oneof(fc.json(), fc.string({ unit: "binary", maxLength: 9_000 })), { minLength: 1 });
+
+  it("are the frame of their texts, and leave nothing behind when they are cleared", () => {
+    const waiting = new FrameLines();
+    assertProperty(
+      fc.property(lines, (some) => {
+        const added = some.map((line) => line.replaceAll("\n", " ").toWellFormed());
+        for (const line of added) waiting.add(line);
+        mustEqual(waiting.count, added.length);
+        mustEqual(waiting.texts(), added);
+        const [frame] = decodeFrames(Buffer.from(numberFrame(waiting.frame(), 7))).frames;
+        mustEqual(frame?.firstSeq, 7);
+        if (frame !== undefined) mustEqual(linesOf(frame), added);
+        waiting.clear();
+        mustEqual(waiting.texts(), []);
+      }),
+    );
+  });
+
+  it("give back what they grew to", () => {
+    const waiting = new FrameLines();
+    for (let n = 0; n < 50; n++) waiting.add("x".repeat(200_000));
+    const large = waiting.frame().buffer.byteLength;
+    waiting.clear();
+    waiting.add("{}");
+    expect(large).toBeGreaterThan(10_000_000);
+    expect(waiting.frame().buffer.byteLength).toBeLessThan(100_000);
+    expect(waiting.texts()).toEqual(["{}"]);
   });
 });

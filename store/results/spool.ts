@@ -12,7 +12,7 @@ import type { Logger } from "pino";
 import { SerialQueue } from "../../model/serial-queue.ts";
 import { makeFolder } from "../../native/make-folder.ts";
 import { StoreError } from "../errors.ts";
-import { frameOf, isChange, linesOf, numberFrame } from "./spool-frame.ts";
+import { FrameLines, isChange, linesOf, numberFrame } from "./spool-frame.ts";
 import {
   createSegment,
   leaveEmpty,
@@ -130,14 +130,16 @@ export class Spool {
 
   /**
    * Appends lines with consecutive sequence numbers and syncs once. Resolves when they are on disk.
+   * @param lines must stay as they are until then
    * @returns the sequence number of the last line
    * @throws StoreError when the disk is full or fails; nothing was appended then, and a later call may succeed
    */
-  append(lines: readonly string[]): Promise<number> {
+  append(lines: FrameLines | readonly string[]): Promise<number> {
     if (this.#isClosed) return Promise.reject(new StoreError("the spool is closed"));
     return new Promise((resolve, reject) => {
-      const frame = lines.length === 0 ? null : frameOf(lines);
-      this.#waiting.push({ frame, rows: lines.length, resolve, reject });
+      const all = lines instanceof FrameLines ? lines : FrameLines.of(lines);
+      const frame = all.count === 0 ? null : all.frame();
+      this.#waiting.push({ frame, rows: all.count, resolve, reject });
       void this.#changes.run(() => this.#flush()).catch(reject);
     });
   }
