@@ -12,11 +12,27 @@ export async function brokerHere(threadFile?: URL): Promise<BrokerService | stri
   const before = current;
   const known = await before?.broker;
   if (current === before && (known === undefined || isSpent(known, before?.sinceMs ?? 0))) {
-    const ownId = isRoot() ? OWN_ID : null;
-    const broker = startBroker({ ownId, ...(threadFile !== undefined && { threadFile }) });
-    current = { broker: broker.catch((error: unknown) => String(error)), sinceMs: performance.now() };
+    current = { broker: start(threadFile), sinceMs: performance.now() };
   }
   return current?.broker ?? "no broker";
+}
+
+/**
+ * Whether there can be one here. A service that never starts a core does not keep its thread, which takes 9 MiB, so where there is no broker yet
+ * one is started, tried and ended.
+ * @returns one, ended or not; why there can be none
+ */
+export async function triedBroker(): Promise<BrokerService | string> {
+  if (current !== undefined) return brokerHere();
+  const tried = await start();
+  if (typeof tried !== "string") await tried.close();
+  return tried;
+}
+
+function start(threadFile?: URL): Promise<BrokerService | string> {
+  const ownId = isRoot() ? OWN_ID : null;
+  const broker = startBroker({ ownId, ...(threadFile !== undefined && { threadFile }) });
+  return broker.catch((error: unknown) => String(error));
 }
 
 function isSpent(known: BrokerService | string, sinceMs: number): boolean {

@@ -1,7 +1,7 @@
 /** How the cores are confined on this machine, as text for the operator. */
 import { type Hold, holdHere, refusalsHere } from "../../native/sandbox/confined.ts";
 import { landlockPowers } from "../../native/sandbox/landlock.ts";
-import { boundsWith, brokerHere } from "./core-broker.ts";
+import { boundsWith, triedBroker } from "./core-broker.ts";
 import { type Bounds, isHeld } from "./core-process.ts";
 
 export interface Protection {
@@ -22,9 +22,9 @@ const NO_BROKER =
   "a core that a server takes over can connect to other addresses: its connections cannot be made for it here";
 const NO_SECCOMP = "a core's system calls are not filtered: allow seccomp to this container";
 
-/** Starts the broker where there is none yet, and tries it. */
+/** Tries the broker. */
 export async function protectionHere(): Promise<Protection> {
-  const broker = await brokerHere();
+  const broker = await triedBroker();
   const [bounds = "loose"] = boundsWith(broker);
   const described = protectionOf(bounds, holdHere(), landlockPowers()?.hasTcp ?? false);
   const refusals = [...refusalsHere().slice(0, 1), ...(typeof broker === "string" ? [broker] : [])];
