@@ -4,6 +4,7 @@
  */
 import { BoundedMap } from "../../model/bounded-map.ts";
 import { formatIso } from "../../model/time.ts";
+import { Slices } from "../../store/slices.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { ExpiringCertificate, OverviewMonitor, OverviewState } from "../../store/sql/monitors/overview-port.ts";
 import { fixedColumns, liveColumns, type StatusCounts, wordOf } from "./columns.ts";
@@ -96,15 +97,19 @@ export class Overviews {
 
   async #make(projectId: number, nowMs: number): Promise<Overview> {
     const { overview } = this.#options.controlPlane;
-    const fixed = await this.#fixedOf(projectId);
-    const [states, incidents, service, expiring] = await Promise.all([
-      overview.states(projectId),
+    const slices = new Slices();
+    const fixed = await this.#fixedOf(projectId, slices);
+    const states = await overview.states(projectId);
+    await slices.rest();
+    const [incidents, service, expiring] = await Promise.all([
       overview.openIncidents(projectId),
       this.#serviceAt(nowMs),
       this.#expiringAt(projectId, nowMs),
     ]);
+    await slices.rest();
     const byId = new Map(states.map((state) => [state.monitorId, state]));
     const live = liveColumns(fixed.monitors, byId, nowMs);
+    await slices.rest();
     const moving = JSON.stringify({
       at: formatIso(nowMs),
       counts: live.counts,
@@ -130,20 +135,21 @@ export class Overviews {
     return { text, monitors, activeIncidents, tags: () => tagCounts(fixed.monitors, byId, nowMs) };
   }
 
-  async #fixedOf(projectId: number): Promise<Fixed> {
+  async #fixedOf(projectId: number, slices: Slices): Promise<Fixed> {
     const { controlPlane } = this.#options;
     // Read first: what is changed in between is read once more next time.
     const generation = await controlPlane.generation();
     const known = this.#fixed.use(projectId);
     if (known?.generation === generation) return known;
-    const [monitors, subscriptions] = await Promise.all([
-      controlPlane.overview.monitors(projectId),
-      controlPlane.overview.subscriptions(projectId),
-    ]);
+    const monitors = await controlPlane.overview.monitors(projectId);
+    await slices.rest();
+    const subscriptions = await controlPlane.overview.subscriptions(projectId);
     const { intervalS, ...others } = fixedColumns(monitors, subscriptions);
+    await slices.rest();
     const json = JSON.stringify({ ...others, interval_s: intervalS }).slice(1, -1);
     const fixed = { generation, monitors, json };
     this.#fixed.set(projectId, fixed);
+    await slices.rest();
     return fixed;
   }
 
