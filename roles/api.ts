@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { startApi } from "../api/start.ts";
 import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
-import { createThreadCpuTime } from "../native/cpu-time.ts";
+import { keptCpuTime } from "../native/cpu-time.ts";
 import { makeDataFolder } from "../store/data-folder.ts";
 import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openFollowedSealing } from "../store/sealing/row-form.ts";
@@ -97,7 +97,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
         regions: async () => regions(),
         storeCondition: () => schedulers.trouble(),
         // No check of this process can be late, so no read is refused; lists are kept for a second while reads are many.
-        pressure: { nowMs: () => performance.now(), threadMs: createThreadCpuTime(), checks: { begun: 0, late: 0 } },
+        pressure: { nowMs: () => performance.now(), threadMs: keptCpuTime(), checks: { begun: 0, late: 0 } },
       },
       { lingerMs: LINGER_MS },
     ),

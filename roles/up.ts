@@ -11,7 +11,7 @@ import { type Config, checkThreads, engineOptionsOf, OWNER_KEY_FILE } from "../c
 import { ANY_LOCATION } from "../model/monitor.ts";
 import { onTicks } from "../model/ticks.ts";
 import { hostInUrl } from "../model/url.ts";
-import { createThreadCpuTime } from "../native/cpu-time.ts";
+import { keptCpuTime } from "../native/cpu-time.ts";
 import { giveWayWhenBusy } from "../native/thread-priority.ts";
 import type { SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerStatus } from "../scheduler/role/status.ts";
@@ -123,7 +123,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     metrics: () => joined([registry.metrics(), scheduler.status()?.metrics ?? "", pool.metrics(), metrics()]),
     regions: async () => regionsOf(scheduler, places, locations),
     storeCondition: () => conditionOf(embedded, scheduler.status()),
-    pressure: { nowMs: () => performance.now(), threadMs: createThreadCpuTime(), checks: delays },
+    pressure: { nowMs: () => performance.now(), threadMs: keptCpuTime(), checks: delays },
   });
   closing(closers, api);
   giveWay(closers);
