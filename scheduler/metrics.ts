@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Kind } from "../model/kind.ts";
 import type { CheckOutcome } from "../model/result.ts";
+import type { Verdict } from "../model/verdict.ts";
 import type { Refusals } from "../store/state/refusals.ts";
 
 /** Seconds; from a tick of the wheel to a whole minute. */
@@ -112,6 +113,7 @@ export function createMetrics(): SchedulerMetrics {
     buckets: LATENESS_BUCKETS_S,
     registers,
   });
+  const finished = new FinishedChecks(checks);
   const setFigures = openFigures(registers);
   const setRefusals = openRefusals(registers);
   /** How often a counter of this file grew. */
@@ -120,7 +122,7 @@ export function createMetrics(): SchedulerMetrics {
   return {
     count(kind, outcome) {
       counted += 1;
-      checks.inc({ kind, verdict: outcome.verdict });
+      finished.count(kind, outcome.verdict);
       lateness.observe(outcome.latenessMs / 1_000);
     },
     sealedFault(error, log) {
@@ -132,12 +134,40 @@ export function createMetrics(): SchedulerMetrics {
       const of = JSON.stringify([counted, values, [...refusals.counts], refusals.troubled()]);
       // An idle service has the same text each second, and making it takes longer than all else of a report.
       if (of === written.of) return written.text;
+      finished.tell();
       setRefusals(refusals);
       setFigures(values);
       written = { of, text: await registry.metrics() };
       return written.text;
     },
   };
+}
+
+/** The library looks a counter up by a text that it makes of the labels: for every check that costs more than counting. So it is told once a text. */
+class FinishedChecks {
+  readonly #counter: Counter<"kind" | "verdict">;
+  /** Since the library was told. */
+  readonly #counts = new Map<Kind, Map<Verdict, number>>();
+
+  constructor(counter: Counter<"kind" | "verdict">) {
+    this.#counter = counter;
+  }
+
+  count(kind: Kind, verdict: Verdict): void {
+    const known = this.#counts.get(kind);
+    if (known === undefined) this.#counts.set(kind, new Map([[verdict, 1]]));
+    else known.set(verdict, (known.get(verdict) ?? 0) + 1);
+  }
+
+  tell(): void {
+    for (const [kind, verdicts] of this.#counts) {
+      for (const [verdict, count] of verdicts) {
+        if (count === 0) continue;
+        this.#counter.inc({ kind, verdict }, count);
+        verdicts.set(verdict, 0);
+      }
+    }
+  }
 }
 
 /** @returns what takes what was refused since the start */

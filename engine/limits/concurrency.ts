@@ -153,6 +153,7 @@ export class Admission<T extends Limited<T>> {
   }
 
   #fill(): void {
+    if (this.#lines.size === 0) return;
     while (!this.#isHeld && this.#running < this.#overallLimit) {
       const one = this.#takeNext();
       if (one === undefined) return;
