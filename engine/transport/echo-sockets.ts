@@ -4,6 +4,7 @@
  * event loop, and a full send buffer is waited for.
  */
 import { randomFillSync } from "node:crypto";
+import { IdTable } from "../../model/id-table.ts";
 import { type IcmpSocket, type IcmpSocketKind, openIcmpSocket } from "../../native/icmp-socket.ts";
 import type { Libc } from "../../native/libc.ts";
 import type { Readiness } from "../../native/readiness.ts";
@@ -115,7 +116,8 @@ class EchoFamily {
   readonly #readiness: Readiness;
   readonly #family: IcmpFamily;
   readonly #kind: IcmpSocketKind;
-  readonly #inFlight = new Map<number, Echo>();
+  /** By sequence number. */
+  readonly #inFlight = new IdTable<Echo>();
   readonly #tokens = new BigUint64Array(TOKEN_BATCH);
   /** Of a raw socket; a datagram socket's is the kernel's. */
   readonly #identifier: number;
@@ -167,7 +169,7 @@ class EchoFamily {
 
   close(): void {
     this.#cancelTimer();
-    for (const echo of [...this.#inFlight.values()]) {
+    for (const echo of this.#inFlight.values()) {
       this.#end(echo);
       echo.listener.onRefused(Object.assign(new Error("the socket was closed"), { code: "EAGAIN" }));
     }
@@ -255,7 +257,7 @@ class EchoFamily {
 
   #end(echo: Echo): boolean {
     if (this.#inFlight.get(echo.sequence) !== echo) return false;
-    this.#inFlight.delete(echo.sequence);
+    this.#inFlight.take(echo.sequence);
     if (this.#inFlight.size === 0) this.#readiness.release();
     return true;
   }
