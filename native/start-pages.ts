@@ -10,8 +10,8 @@ import { createRequire } from "node:module";
 const MADV_DONTNEED = 4;
 /** How long after a start its last parts have been loaded, ms. */
 const SETTLED_AFTER_MS = 20_000;
-/** Rare work (the first of many monitors, a long read, a large merge) touches other pages, which go then, ms. Each time takes some 25 ms. */
-const AGAIN_EVERY_MS = 300_000;
+/** Rare work (the first of many monitors, a long read, a merge) touches other pages, which go then, ms. Each time takes some 25 ms. */
+const AGAIN_EVERY_MS = 60_000;
 
 interface Pages {
   readonly start: bigint;
