@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { onTicks, TICK_MS } from "./ticks.ts";
+import { TICK_MS, Ticks } from "./ticks.ts";
+
+// Its own: the thread's may have work that a test of another file has left.
+let onTicks: Ticks["on"];
 
 beforeEach(() => {
   vi.useFakeTimers();
+  onTicks = new Ticks().on;
 });
 afterEach(() => {
   vi.useRealTimers();

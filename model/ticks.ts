@@ -12,40 +12,48 @@ interface Work {
   readonly run: () => void;
 }
 
-const works = new Set<Work>();
-let timer: NodeJS.Timeout | undefined;
-let ticks = 0;
-/** From one wake-up to the next, in ticks. */
-let step = 0;
+/** The work of one thread. */
+export class Ticks {
+  readonly #works = new Set<Work>();
+  #timer: NodeJS.Timeout | undefined;
+  #ticks = 0;
+  /** From one wake-up to the next, in ticks. */
+  #step = 0;
 
-/**
- * Runs it again and again on this thread, and does not keep the thread alive. After a moment in which the thread was blocked, missed runs are
- * not made up for.
- * @param everyMs a multiple of TICK_MS; the first run comes up to so much later
- * @returns what ends that
- * @throws RangeError
- */
-export function onTicks(everyMs: number, run: () => void): () => void {
-  const every = everyMs / TICK_MS;
-  if (!Number.isInteger(every) || every < 1) throw new RangeError(`${everyMs} ms is no multiple of ${TICK_MS} ms`);
-  const work: Work = { every, run };
-  works.add(work);
-  adapt();
-  return () => {
-    if (works.delete(work)) adapt();
+  /**
+   * Runs it again and again on this thread, and does not keep the thread alive. After a moment in which the thread was blocked, missed runs are
+   * not made up for.
+   * @param everyMs a multiple of TICK_MS; the first run comes up to so much later
+   * @returns what ends that
+   * @throws RangeError
+   */
+  readonly on = (everyMs: number, run: () => void): (() => void) => {
+    const every = everyMs / TICK_MS;
+    if (!Number.isInteger(every) || every < 1) throw new RangeError(`${everyMs} ms is no multiple of ${TICK_MS} ms`);
+    const work: Work = { every, run };
+    this.#works.add(work);
+    this.#adapt();
+    return () => {
+      if (this.#works.delete(work)) this.#adapt();
+    };
   };
-}
 
-/** The longest step that meets every rhythm. */
-function adapt(): void {
-  let wanted = 0;
-  for (const { every } of works) wanted = commonDivisor(every, wanted);
-  if (wanted === step) return;
-  clearInterval(timer);
-  step = wanted;
-  if (step === 0) return;
-  ticks -= ticks % step;
-  timer = setInterval(tick, step * TICK_MS).unref();
+  /** The longest step that meets every rhythm. */
+  #adapt(): void {
+    let wanted = 0;
+    for (const { every } of this.#works) wanted = commonDivisor(every, wanted);
+    if (wanted === this.#step) return;
+    clearInterval(this.#timer);
+    this.#step = wanted;
+    if (wanted === 0) return;
+    this.#ticks -= this.#ticks % wanted;
+    this.#timer = setInterval(() => this.#tick(), wanted * TICK_MS).unref();
+  }
+
+  #tick(): void {
+    this.#ticks += this.#step;
+    for (const { every, run } of this.#works) if (this.#ticks % every === 0) run();
+  }
 }
 
 /** The greatest one; of `a` and 0 it is `a`. */
@@ -53,7 +61,5 @@ function commonDivisor(a: number, b: number): number {
   return b === 0 ? a : commonDivisor(b, a % b);
 }
 
-function tick(): void {
-  ticks += step;
-  for (const { every, run } of works) if (ticks % every === 0) run();
-}
+/** This thread's (see Ticks.on). */
+export const onTicks = new Ticks().on;

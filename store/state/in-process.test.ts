@@ -26,6 +26,12 @@ stateSuite("this process", {
 
 const UNLIMITED = { perMinute: null, perDay: null, perMonth: null };
 
+/** A timer of its own: the thread's shared one may have been set, by what another test left, before the timers were made false ones. */
+const byTimer = (everyMs: number, run: () => void): (() => void) => {
+  const timer = setInterval(run, everyMs);
+  return () => clearInterval(timer);
+};
+
 describe("the counters' file", () => {
   let folder = "";
   beforeEach(() => {
@@ -39,7 +45,7 @@ describe("the counters' file", () => {
   it("is written every second, so that a killed process loses no more", async () => {
     vi.useFakeTimers();
     const file = join(folder, "state.db");
-    const state = await openInProcess({ file });
+    const state = await openInProcess({ file }, Date.now, byTimer);
     await state.counters.takeRequest(1, UNLIMITED, Date.now());
     state.counters.countEndpoint(1, 2, "GET /servers", false, Date.now());
     vi.advanceTimersByTime(1_000);
@@ -66,7 +72,7 @@ describe("the counters' file", () => {
   it("that cannot be written is said by ping, and nothing is lost when it can be again", async () => {
     vi.useFakeTimers();
     const file = join(folder, "state.db");
-    const state = await openInProcess({ file });
+    const state = await openInProcess({ file }, Date.now, byTimer);
     const nowMs = Date.now();
     const other = new Sqlite(file);
     other.exec("begin immediate");
@@ -89,7 +95,7 @@ describe("the counters' file", () => {
   it("forgets what has expired and days beyond 31", async () => {
     vi.useFakeTimers();
     const file = join(folder, "state.db");
-    const state = await openInProcess({ file });
+    const state = await openInProcess({ file }, Date.now, byTimer);
     await state.counters.takeFrom("a", 1, 60_000, Date.now());
     state.counters.countEndpoint(1, 2, "GET /servers", false, Date.now());
     state.counters.countEndpoint(1, 2, "GET /servers", false, Date.now() - 31 * 86_400_000);

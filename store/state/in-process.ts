@@ -40,7 +40,12 @@ const WRONG_KEYS = "wrong-keys ";
 const TAKEN = "taken ";
 const SLIDING = "sliding ";
 
-export async function openInProcess({ file }: InProcessLocation, nowMs: () => number = Date.now): Promise<State> {
+/** @param again runs something again and again */
+export async function openInProcess(
+  { file }: InProcessLocation,
+  nowMs: () => number = Date.now,
+  again: typeof onTicks = onTicks,
+): Promise<State> {
   const counterFile = openCounterFile(file);
   const groups = {
     [REQUESTS]: createCells(MOST_CELLS),
@@ -77,7 +82,7 @@ export async function openInProcess({ file }: InProcessLocation, nowMs: () => nu
       trouble = error;
     }
   };
-  const stops = [onTicks(WRITE_INTERVAL_MS, write), onTicks(CLEAN_INTERVAL_MS, clean)];
+  const stops = [again(WRITE_INTERVAL_MS, write), again(CLEAN_INTERVAL_MS, clean)];
   const { close: closeChannels, ...channels } = openChannels(file);
   return {
     counters: {
