@@ -33,7 +33,9 @@ export function logFigures(
 }
 
 const EARLY_MS = 20;
-/** Of a monitor's checks this share may be earlier than its phase: those made at once when it was created. */
+/** A monitor's first checks, when it was created, come at any time; they would be taken for its phase while the log is short. */
+const FIRST_CHECKS = 3;
+/** Of the others this share may be earlier than the phase. */
 const EARLIER_SHARE = 0.05;
 
 function phasesOf(log: Float64Array, monitors: number, intervalMs: number): readonly number[] {
@@ -41,7 +43,10 @@ function phasesOf(log: Float64Array, monitors: number, intervalMs: number): read
   for (let at = 0; at < log.length; at += FIELDS) times[log[at] ?? 0]?.push(log[at + 1] ?? 0);
   return times.map((received) => {
     // Behind the widest gap on the circle of the interval no check comes: the phase is where they begin.
-    const around = received.map((ms) => ms % intervalMs).sort((a, b) => a - b);
+    const around = received
+      .slice(received.length > 2 * FIRST_CHECKS ? FIRST_CHECKS : 0)
+      .map((ms) => ms % intervalMs)
+      .sort((a, b) => a - b);
     let widest = intervalMs - (around.at(-1) ?? 0) + (around[0] ?? 0);
     let start = 0;
     for (let at = 1; at < around.length; at++) {
