@@ -41,11 +41,7 @@ const TAKEN = "taken ";
 const SLIDING = "sliding ";
 
 /** @param again runs something again and again */
-export async function openInProcess(
-  { file }: InProcessLocation,
-  nowMs: () => number = Date.now,
-  again: typeof onTicks = onTicks,
-): Promise<State> {
+export async function openInProcess({ file }: InProcessLocation, nowMs = Date.now, again = onTicks): Promise<State> {
   const counterFile = openCounterFile(file);
   const groups = {
     [REQUESTS]: createCells(MOST_CELLS),
