@@ -89,6 +89,7 @@ export class ConnectedSockets<Socket extends ConnectedSocket> {
 
   /** Closes the descriptor; does nothing for a socket that has ended. */
   end(socket: Socket, fd: number): void {
+    // The number may be another socket's by now.
     if (this.#open.get(fd) !== socket) return;
     this.#open.take(fd);
     if (this.#open.size === 0) this.#readiness.release();

@@ -124,7 +124,7 @@ export class Prober {
       keyOpener: deps.keyOpener,
       textJudge: deps.textJudge,
       verifier: deps.verifier,
-      // Here already: a copy of it takes another value at a tenth of what another member costs.
+      // A tunnel's check gets a copy with its own. Replacing a member of a copy costs a tenth of adding one.
       workspace: 0,
       touch: (run, configId, nowMs) => {
         deps.touch(run.checkId, configId);
