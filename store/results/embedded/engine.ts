@@ -205,7 +205,11 @@ function restoreSignals(): void {
   for (const number of HANDLED_SIGNALS) signal(number, SIG_DFL);
 }
 
-/** Caps fit for a part of a small service; merges stay small enough for them. The engine reads its memory from the kernel once a second, not 20 times. */
+/**
+ * Caps fit for a part of a small service; merges stay small enough for them. The engine reads its memory from the kernel
+ * once a second, not 20 times. It deletes merged parts by two threads: with its default it starts up to 128 as soon as 100
+ * such parts wait, which is some minutes after a start, and keeps them all.
+ */
 function configXml(maxMemoryBytes: number): string {
   return `<clickhouse>
   <max_server_memory_usage>${maxMemoryBytes}</max_server_memory_usage>
@@ -214,6 +218,7 @@ function configXml(maxMemoryBytes: number): string {
   <index_mark_cache_size>1048576</index_mark_cache_size>
   <mmap_cache_size>64</mmap_cache_size>
   <memory_worker_period_ms>1000</memory_worker_period_ms>
+  <max_parts_cleaning_thread_pool_size>2</max_parts_cleaning_thread_pool_size>
   <merge_tree>
     <max_bytes_to_merge_at_max_space_in_pool>10737418240</max_bytes_to_merge_at_max_space_in_pool>
   </merge_tree>
