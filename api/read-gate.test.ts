@@ -89,6 +89,24 @@ it("lets a few wait at one time, and refuses more", async () => {
   expect(gate.isRefusing).toBe(true);
 });
 
+it("charges reads that wait for another store side by side for what each of them used", async () => {
+  const { at, gate, read, second } = busy();
+  const together = async (): Promise<void> => {
+    const leaves = [];
+    for (let reader = 0; reader < 8; reader++) leaves.push(await gate.enter(ONE, { query: "explain=1" }));
+    at.usedMs += 8;
+    for (const leave of leaves) leave();
+  };
+  for (let warm = 0; warm < 10; warm++) await together();
+  // Checks are late now, and each read is known to cost 1 ms, not 8: all eight of a crowd are let in again each second.
+  for (let lasting = 0; lasting < 5; lasting++) {
+    await second(0.3);
+    await together();
+  }
+  expect(gate.refused).toBe(0);
+  expect(await read(ONE, "explain=1", 1)).toEqual({ waitedMs: 0 });
+});
+
 it("refuses no answer that is in memory while dear reads have used up what they may, and lets it wait when those are many, too", async () => {
   const { at, gate, read, second } = busy();
   const dear: number[] = [];
@@ -182,9 +200,9 @@ it("is before no route that changes something, signs in, streams, or tells of he
 
 it("answers 503 over HTTP with when to come again, which health and metrics say too, while changes go on", async () => {
   const at = { nowMs: 0, usedMs: 0, begun: 0, late: 0 };
-  // Each look at the thread's time finds it 40 ms later, as if a read had taken them.
+  // Each look at the thread's time finds it 80 ms later, as if a read had taken them.
   const threadMs = (): number => {
-    at.usedMs += 40;
+    at.usedMs += 80;
     return at.usedMs;
   };
   const pause = async (ms: number): Promise<void> => {

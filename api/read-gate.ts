@@ -43,7 +43,7 @@ const MOST_KINDS = 500;
 const FIRST_COST_MS = 2;
 /** How much the newest cost of a kind counts. */
 const NEWEST_SHARE = 0.2;
-/** One that waited for another store shows what all of this thread cost meanwhile, so no more counts, ms. */
+/** One that waited alone for another store shows what all else of this thread cost meanwhile, so no more counts, ms. */
 const MOST_COST_MS = 100;
 /** A read waits at most so long, ms: what a person does not take for a fault. */
 const LONGEST_WAIT_MS = 1_000;
@@ -222,11 +222,11 @@ export class ReadGate {
   }
 
   #begun({ door, kind, costMs }: Entering): () => void {
-    const before = this.#reading();
+    const { budget } = door;
+    const beforeMs = budget.usedByEachMs;
     return () => {
-      const after = this.#reading();
-      door.budget.leave(costMs, after);
-      const usedMs = Math.min(MOST_COST_MS, Math.max(0, after.usedMs - before.usedMs));
+      budget.leave(costMs, this.#reading());
+      const usedMs = Math.min(MOST_COST_MS, budget.usedByEachMs - beforeMs);
       const known = this.#costs.use(kind);
       this.#costs.set(kind, known === undefined ? usedMs : known + (usedMs - known) * NEWEST_SHARE);
     };

@@ -162,4 +162,18 @@ describe("the budget of reads", () => {
     expect(budget.usedRate).toBeGreaterThan(200);
     expect(budget.usedRate).toBeLessThan(400);
   });
+
+  it("shares what the thread used among the reads that were under way", () => {
+    const budget = new ReadBudget(START);
+    const at = (usedMs: number): BudgetReading => ({ ...START, usedMs: START.usedMs + usedMs });
+    expect(budget.enter(1)).toBeNull();
+    budget.look(at(4));
+    expect(budget.usedByEachMs).toBe(4);
+    for (let more = 0; more < 3; more++) expect(budget.enter(1)).toBeNull();
+    budget.leave(1, at(12));
+    expect(budget.usedByEachMs).toBe(6);
+    for (let more = 0; more < 3; more++) budget.leave(1, at(12));
+    budget.look(at(100));
+    expect(budget.usedByEachMs).toBe(6);
+  });
 });

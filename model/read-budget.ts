@@ -52,6 +52,8 @@ export class ReadBudget {
   #underWay = 0;
   /** By reads. */
   #usedMs = 0;
+  /** What one read that was under way from the start would have used, ms. */
+  #usedByEachMs = 0;
   /** In the latest look, ms a second. */
   #usedRate = 0;
   readonly #leastRate: number;
@@ -76,12 +78,21 @@ export class ReadBudget {
     return this.#usedRate;
   }
 
+  /**
+   * What one read that was under way from the start would have used, ms: between two moments it grows by what a read used that was under way from one to
+   * the other. What the thread used is shared equally among the reads that are under way: one that waits for another store is not charged for all others.
+   */
+  get usedByEachMs(): number {
+    return this.#usedByEachMs;
+  }
+
   /** To be called before reads, and now and then without any. */
   look(reading: BudgetReading): void {
     const seconds = Math.min(1, Math.max(0, reading.nowMs - this.#last.nowMs) / 1_000);
     // What else the thread does is none of the reads' doing.
     const used = this.#underWay === 0 ? 0 : Math.max(0, reading.usedMs - this.#last.usedMs);
     this.#usedMs += used;
+    if (this.#underWay > 0) this.#usedByEachMs += used / this.#underWay;
     this.#last = reading;
     const level = this.#levelMs + this.#rate * seconds - used;
     this.#levelMs = Math.max(-MOST_DEBT_MS, Math.min(this.#burstMs(), level));
