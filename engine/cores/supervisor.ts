@@ -141,7 +141,7 @@ export class CoreSupervisor {
 
   #onMessage(client: SupervisorClient, message: ToSupervisor): void {
     if (message.type === "open") {
-      this.#enqueue(client, message.id, message.spec);
+      this.#enqueue(client, message.id, JSON.parse(message.spec) as OutboundSpec);
       return;
     }
     const request = client.requests.get(message.id);

@@ -72,6 +72,16 @@ export interface Direct {
 const LOOK_AT_PROCESSORS_MS = 500;
 /** Share of a check's duration without a free processor. From this share on its failure counts as one of a crowded moment; our choice. */
 const STARVED_SHARE = 0.5;
+/**
+ * MiB of each thread's heap where objects begin; V8's own choice. A list's checks live half a second, most of it while their core starts: in the smaller
+ * one of a service (pool.ts) their objects would be copied and kept as old ones, which costs a twentieth of Sonde's part of a share link's check.
+ */
+const YOUNG_HEAP_MB = 48;
+/**
+ * From so many checks in flight on, passes are told in groups (CheckRun, isPatient): a message of each costs a tenth of a share link's check, and a
+ * caller of so many does not wait for one of them. Our choice.
+ */
+const PATIENT_FROM = 64;
 /** How long checks wait while our own network is cut. After that they start and report the cut, ms; our choice. */
 const CUT_PATIENCE_MS = 60_000;
 
@@ -89,7 +99,11 @@ export async function openDirect(options: DirectOptions): Promise<Direct> {
   engine.resolvers.forEach(parseNameServer);
   engine.tunnelTargets?.forEach(parseTunnelTarget);
   const canaries = await findCanaries(engine);
-  return new DirectChecks(options, await startPool({ ...options, scheduler: null }), canaries);
+  return new DirectChecks(
+    options,
+    await startPool({ ...options, scheduler: null, youngHeapMb: YOUNG_HEAP_MB }),
+    canaries,
+  );
 }
 
 class DirectChecks implements Direct {
@@ -206,10 +220,11 @@ class DirectChecks implements Direct {
   #run(checks: readonly QueuedCheck[]): void {
     if (checks.length === 0) return;
     const dueAtMs = Date.now();
+    const isPatient = this.#queue.running >= PATIENT_FROM;
     const runs = checks.map((check) => {
       const checkId = ++this.#lastCheckId;
       this.#running.set(checkId, check);
-      return { checkId, specKey: check.spec.key, dueAtMs, alone: false };
+      return { checkId, specKey: check.spec.key, dueAtMs, alone: false, isPatient };
     });
     this.#probers.run(runs);
   }

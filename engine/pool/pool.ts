@@ -63,6 +63,8 @@ export interface PoolOptions {
   readonly proberFile?: URL;
   /** Heap of each thread, MiB. */
   readonly heapMb?: number;
+  /** Of it, where objects begin; YOUNG_HEAP_MB without it. */
+  readonly youngHeapMb?: number;
 }
 
 export interface Pool {
@@ -249,7 +251,7 @@ class ThreadPool implements Pool {
       recordTiming: false,
       resourceLimits: {
         maxOldGenerationSizeMb: this.#options.heapMb ?? HEAP_MB,
-        maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
+        maxYoungGenerationSizeMb: this.#options.youngHeapMb ?? YOUNG_HEAP_MB,
       },
     });
     thread.on("error", (error: Error) => this.#options.log.error({ err: error }, "a thread without a task has died"));
