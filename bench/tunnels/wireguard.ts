@@ -1,11 +1,11 @@
 /** WireGuard: handshake and answered inner packet through wireguard-go with many peers. Needs Go to build it. */
 import { execFile } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { generateX25519 } from "../../testkit/x25519.ts";
 import {
   type BenchLab,
   ip,
@@ -78,11 +78,8 @@ function base64(hex: string): string {
 }
 
 function makeKey(): { readonly privateHex: string; readonly publicHex: string } {
-  const { d = "", x = "" } = generateKeyPairSync("x25519").privateKey.export({ format: "jwk" });
-  return {
-    privateHex: Buffer.from(d, "base64url").toString("hex"),
-    publicHex: Buffer.from(x, "base64url").toString("hex"),
-  };
+  const { privateKey, publicKey } = generateX25519();
+  return { privateHex: privateKey.toString("hex"), publicHex: publicKey.toString("hex") };
 }
 
 async function configure(path: string, lines: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** A tunnel of each kind that needs nothing installed: a server on a free port of loopback, and the settings of a monitor that watches it. */
-import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
+import { portableCrypto } from "../../engine/protocols/wireguard/crypto-portable.ts";
 import { makeAuthority, makeCertificate } from "../certificates.ts";
 import { openIkev2Server } from "./ikev2-server.ts";
 import { openOpenconnectServer } from "./openconnect-server.ts";
@@ -54,9 +55,8 @@ async function amneziawg(): Promise<DemoTunnel> {
 
 /** @param more lines of the client's section */
 async function wireguardWith(options: Partial<ServerOptions>, more: string) {
-  const client = generateKeyPairSync("x25519");
-  const { x = "", d = "" } = client.privateKey.export({ format: "jwk" });
-  const publicKey = Buffer.from(x, "base64url");
+  const privateKey = randomBytes(KEY_BYTES);
+  const publicKey = Buffer.from(portableCrypto.privateKey(privateKey).publicBytes);
   const server = await openWireguardServer({
     privateKey: randomBytes(KEY_BYTES),
     ephemeralSeed: randomBytes(KEY_BYTES),
@@ -64,7 +64,7 @@ async function wireguardWith(options: Partial<ServerOptions>, more: string) {
     ...options,
   });
   const lines = [
-    `[Interface]\nPrivateKey = ${Buffer.from(d, "base64url").toString("base64")}`,
+    `[Interface]\nPrivateKey = ${privateKey.toString("base64")}`,
     `Address = 10.66.0.2/32\nDNS = 10.66.0.1\n${more}[Peer]`,
     `PublicKey = ${Buffer.from(server.publicKey).toString("base64")}`,
     `Endpoint = ${LOOPBACK}:${server.port}\nAllowedIPs = 0.0.0.0/0\n`,

@@ -1,12 +1,12 @@
 /** WireGuard servers in Go, each of a pinned version in a module of ours beside this file, configured over their own control socket. */
 import { execFile } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { generateX25519 } from "../../testkit/x25519.ts";
 import type { Lab } from "./network.ts";
 
 /** Folder beside this file, and what is built in it. */
@@ -31,8 +31,8 @@ export interface KeyPair {
 }
 
 export function makeKeys(): KeyPair {
-  const { d = "", x = "" } = generateKeyPairSync("x25519").privateKey.export({ format: "jwk" });
-  return { privateKey: keyOf(Buffer.from(d, "base64url")), publicKey: keyOf(Buffer.from(x, "base64url")) };
+  const { privateKey, publicKey } = generateX25519();
+  return { privateKey: keyOf(privateKey), publicKey: keyOf(publicKey) };
 }
 
 export function keyOf(bytes: Buffer): Key {

@@ -1,7 +1,8 @@
 /** Credentials, keys and certificates of the proxy lab. Each credential says what it is, so that one which leaks can be named. */
-import { createHash, generateKeyPairSync, X509Certificate } from "node:crypto";
+import { createHash, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { generateX25519 } from "../../testkit/x25519.ts";
 import { type Authority, createAuthority } from "./certificates.ts";
 
 /** Of every protocol. The lab's servers know those that are not called wrong. */
@@ -103,6 +104,6 @@ function echOf(pair: { privateKey: string; publicKey: string }, otherKey: string
 }
 
 function x25519(): { readonly privateKey: string; readonly publicKey: string } {
-  const { d = "", x = "" } = generateKeyPairSync("x25519").privateKey.export({ format: "jwk" });
-  return { privateKey: d, publicKey: x };
+  const { privateKey, publicKey } = generateX25519();
+  return { privateKey: privateKey.toString("base64url"), publicKey: publicKey.toString("base64url") };
 }
