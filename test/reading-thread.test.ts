@@ -19,32 +19,55 @@ describe("The reading thread", () => {
   it("reads a document, the lines of its things, and another program's file as this thread does", async () => {
     const [here, there] = [started({}), started({ mostHere: 0 })];
     for (const text of [DOCUMENT, "sonde: 2", "[", JSON.stringify({ sonde: 1 })])
-      expect(await there.readDocument(text)).toEqual(await here.readDocument(text));
-    expect(await there.linesOf(DOCUMENT, [["monitors", "web"], ["nothing"]])).toEqual([3, 1]);
+      expect(await there.readDocument(1, text)).toEqual(await here.readDocument(1, text));
+    expect(await there.linesOf(1, DOCUMENT, [["monitors", "web"], ["nothing"]])).toEqual([3, 1]);
     const order = {
       source: "gatus",
       files: [{ name: "text", text: 'endpoints: [{ name: shop, url: "https://www.test-site.org/" }]' }],
       options: {},
     };
-    expect(await there.convert(order)).toEqual(await here.convert(order));
+    expect(await there.convert(1, order)).toEqual(await here.convert(1, order));
     const bad = { ...order, files: [{ name: "text", text: "endpoints: [" }] };
-    expect(await there.convert(bad)).toEqual(await here.convert(bad));
-    expect(await there.convert(bad)).toHaveProperty("fault");
+    expect(await there.convert(1, bad)).toEqual(await here.convert(1, bad));
+    expect(await there.convert(1, bad)).toHaveProperty("fault");
   });
 
   it("is ended by a text that takes too long, and the next one has another", async () => {
     const texts = started({ mostHere: 100, withinMs: 1 });
     const long = `sonde: [${"1,".repeat(500_000)}1]`;
-    await expect(texts.readDocument(long)).rejects.toHaveProperty("isBusy", false);
-    await expect(texts.readDocument(long)).rejects.toHaveProperty("name", TextRefused.name);
-    expect((await texts.readDocument(DOCUMENT)).faults).toEqual([]);
+    await expect(texts.readDocument(1, long)).rejects.toHaveProperty("isBusy", false);
+    await expect(texts.readDocument(1, long)).rejects.toHaveProperty("name", TextRefused.name);
+    expect((await texts.readDocument(1, DOCUMENT)).faults).toEqual([]);
   });
 
   it("refuses texts when too many wait, and when it is closed", async () => {
     const texts = started({ mostHere: 0 });
-    const asked = await Promise.allSettled(Array.from({ length: 18 }, () => texts.readDocument(DOCUMENT)));
+    const asked = await Promise.allSettled(
+      Array.from({ length: 18 }, (_, index) => texts.readDocument(index >> 2, DOCUMENT)),
+    );
     expect(asked.map(({ status }) => status)).toEqual([...Array(17).fill("fulfilled"), "rejected"]);
     await texts.close();
-    await expect(texts.readDocument(DOCUMENT)).rejects.toHaveProperty("isBusy", true);
+    await expect(texts.readDocument(1, DOCUMENT)).rejects.toHaveProperty("isBusy", true);
+  });
+
+  it("keeps places for others than the workspace that sends without end, and takes theirs in between", async () => {
+    const texts = started({ mostHere: 0 });
+    const ended: number[] = [];
+    const read = async (workspace: number): Promise<void> => {
+      await texts.readDocument(workspace, DOCUMENT);
+      ended.push(workspace);
+    };
+    const asked = await Promise.allSettled([1, 1, 1, 1, 1, 1, 2, 2].map(read));
+    expect(asked.map(({ status }) => status === "fulfilled")).toEqual([
+      true,
+      true,
+      true,
+      true,
+      true,
+      false,
+      true,
+      true,
+    ]);
+    expect(ended).toEqual([1, 2, 1, 2, 1, 1, 1]);
   });
 });

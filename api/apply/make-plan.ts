@@ -36,7 +36,7 @@ export async function makePlan(
   name: string | null,
   options: ApplyOptions,
 ): Promise<MadePlan> {
-  const { parts, faults } = await api.texts.readDocument(text);
+  const { parts, faults } = await api.texts.readDocument(call.workspace.id, text);
   if (parts === null) throw refusal("documentInvalid", { details: { errors: faults } });
   const document = await documentOf(parts, new Slices());
   const { documents } = api.controlPlane;
@@ -49,7 +49,9 @@ export async function makePlan(
     names: new Map(known.map((one) => [one.id, one.name])),
   });
   await planSections(draft, document);
-  if (draft.refused.length > 0) draft.place(await api.texts.linesOf(text, draft.refusedAt));
+  if (draft.refused.length > 0) {
+    draft.place(await api.texts.linesOf(call.workspace.id, text, draft.refusedAt));
+  }
   const plan = await planOf(draft);
   return { plan, order: options.isDry ? null : orderOf(draft, plan.hash), pageSlugs: draft.pageSlugs };
 }

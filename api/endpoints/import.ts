@@ -43,7 +43,7 @@ async function convert(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const source = fieldOf(body, "source");
   if (typeof source !== "string" || importerNamed(source) === undefined) throw refusal("importSourceInvalid");
   const options = { asPort: isTrue(body, "as_port"), dropExtra: isTrue(body, "drop_extra"), nowMs: call.nowMs };
-  const converted = await api.texts.convert({ source, files: filesOf(body), options });
+  const converted = await api.texts.convert(call.workspace.id, { source, files: filesOf(body), options });
   if ("fault" in converted) throw badRequest(converted.fault);
   const { text, report } = converted;
   if ((report.counts.monitors ?? 0) > MOST_MONITORS) throw refusal("importTooMany");

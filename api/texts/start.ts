@@ -16,9 +16,12 @@ const MOST_HERE = 32_768;
 /** The dearest takes some seconds of a processor. */
 const WITHIN_MS = 60_000;
 const MOST_WAITING = 16;
+/** Of one workspace, so that it cannot take all places. */
+const MOST_OF_ONE = 4;
 const IDLE_MS = 30_000;
 
 interface Waiting {
+  readonly workspace: number;
   readonly order: ToReadingThread;
   resolve(answer: unknown): void;
   reject(error: Error): void;
@@ -34,7 +37,7 @@ export interface ReadingThreadOptions {
   readonly mostHere?: number;
   /** For one text; absent: ours. */
   readonly withinMs?: number;
-  /** Told why the thread died: as a rule its heap was full. */
+  /** Told why the thread died: its heap was full, or a fault of ours. */
   readonly onDeath?: (error: unknown) => void;
 }
 
@@ -42,14 +45,17 @@ export function startTexts(words: DocumentWords, options: ReadingThreadOptions =
   const { mostHere = MOST_HERE } = options;
   const here = textsHere(words);
   const thread = new OneAtATime(words, options);
-  const there = <Name extends TextWorkName>(work: Name, ...asked: Parameters<TextWork[Name]>) =>
-    thread.ask({ work, asked }) as Promise<ReturnType<TextWork[Name]>>;
+  const there = <Name extends TextWorkName>(work: Name, workspace: number, ...asked: Parameters<TextWork[Name]>) =>
+    thread.ask(workspace, { work, asked }) as Promise<ReturnType<TextWork[Name]>>;
+  const isShort = (text: string): boolean => text.length <= mostHere;
   return {
-    readDocument: (text) => (text.length <= mostHere ? here.readDocument(text) : there("readDocument", text)),
-    linesOf: (text, paths) => (text.length <= mostHere ? here.linesOf(text, paths) : there("linesOf", text, paths)),
-    convert(order) {
+    readDocument: (workspace, text) =>
+      isShort(text) ? here.readDocument(workspace, text) : there("readDocument", workspace, text),
+    linesOf: (workspace, text, paths) =>
+      isShort(text) ? here.linesOf(workspace, text, paths) : there("linesOf", workspace, text, paths),
+    convert(workspace, order) {
       const characters = order.files.reduce((sum, { text }) => sum + text.length, 0);
-      return characters <= mostHere ? here.convert(order) : there("convert", order);
+      return characters <= mostHere ? here.convert(workspace, order) : there("convert", workspace, order);
     },
     close: () => thread.close(),
   };
@@ -59,8 +65,12 @@ class OneAtATime {
   readonly #words: DocumentWords;
   readonly #withinMs: number;
   readonly #onDeath: (error: unknown) => void;
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
   #running: Waiting | null = null;
+  /** Whose text was begun last. */
+  #latest = 0;
+  /** Why the present thread is about to end; undefined: we ended it, or its text took too much. */
+  #fault: Error | undefined;
   #thread: Worker | null = null;
   /** Of the text that is being read, or of a thread without work. */
   #timer: NodeJS.Timeout | undefined;
@@ -73,29 +83,42 @@ class OneAtATime {
   }
 
   /** @throws TextRefused */
-  ask(order: ToReadingThread): Promise<unknown> {
-    if (this.#isClosed || this.#waiting.length >= MOST_WAITING) return Promise.reject(new TextRefused(true));
+  ask(workspace: number, order: ToReadingThread): Promise<unknown> {
+    const ofOne = this.#waiting.filter((one) => one.workspace === workspace).length;
+    const isFull = this.#waiting.length >= MOST_WAITING || ofOne >= MOST_OF_ONE;
+    if (this.#isClosed || isFull) return Promise.reject(new TextRefused(true));
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ order, resolve, reject });
+      this.#waiting.push({ workspace, order, resolve, reject });
       this.#next();
     });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(new TextRefused(true));
+    const left = this.#waiting;
+    this.#waiting = [];
+    for (const { reject } of left) reject(new TextRefused(true));
     await this.#end();
   }
 
   #next(): void {
     if (this.#running !== null) return;
     clearTimeout(this.#timer);
-    const next = this.#waiting.shift();
+    const next = this.#take();
     this.#timer = setTimeout(() => void this.#end(), next === undefined ? IDLE_MS : this.#withinMs).unref();
     if (next === undefined) return;
     this.#running = next;
     this.#thread ??= this.#start();
     this.#thread.postMessage(next.order);
+  }
+
+  /** The first of another workspace than the latest, so that one with many texts does not go before all others; else the first. */
+  #take(): Waiting | undefined {
+    const next = this.#waiting.find(({ workspace }) => workspace !== this.#latest) ?? this.#waiting[0];
+    if (next === undefined) return undefined;
+    this.#waiting = this.#waiting.filter((one) => one !== next);
+    this.#latest = next.workspace;
+    return next;
   }
 
   #start(): Worker {
@@ -107,11 +130,16 @@ class OneAtATime {
     started.on("message", (answer) => {
       if (isOurs()) this.#settle((one) => one.resolve(answer));
     });
-    started.on("error", (error) => this.#onDeath(error));
+    started.on("error", (error) => {
+      if (isOurs() && !isOfText(error)) this.#fault = error;
+      this.#onDeath(error);
+    });
     started.once("exit", () => {
       if (!isOurs()) return;
       this.#thread = null;
-      this.#settle((one) => one.reject(new TextRefused(false)));
+      const fault = this.#fault;
+      this.#fault = undefined;
+      this.#settle((one) => one.reject(fault ?? new TextRefused(false)));
     });
     return started;
   }
@@ -131,4 +159,9 @@ class OneAtATime {
     if (this.#running !== null) this.#settle((one) => one.reject(new TextRefused(false)));
     await ending?.terminate();
   }
+}
+
+/** Whether a text took more than there is: of the heap, or of the stack. */
+function isOfText(error: Error): boolean {
+  return error instanceof RangeError || ("code" in error && error.code === "ERR_WORKER_OUT_OF_MEMORY");
 }

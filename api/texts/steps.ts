@@ -28,9 +28,9 @@ export function textSteps(words: DocumentWords): TextSteps {
 export function textsHere(words: DocumentWords): Texts {
   const steps = textSteps(words);
   return {
-    readDocument: async (text) => new Slices().run(await steps.readDocument(text)),
-    linesOf: async (text, paths) => new Slices().run(await steps.linesOf(text, paths)),
-    convert: async (order) => new Slices().run(await steps.convert(order)),
+    readDocument: async (_workspace, text) => new Slices().run(await steps.readDocument(text)),
+    linesOf: async (_workspace, text, paths) => new Slices().run(await steps.linesOf(text, paths)),
+    convert: async (_workspace, order) => new Slices().run(await steps.convert(order)),
   };
 }
 

@@ -37,9 +37,12 @@ export interface TextWork {
 
 export type TextWorkName = keyof TextWork;
 
-/** Rejects with TextRefused when the text takes more than there is. */
+/** By the id of the workspace that asks. Rejects with TextRefused when the text takes more than there is. */
 export type Texts = {
-  readonly [Name in TextWorkName]: (...asked: Parameters<TextWork[Name]>) => Promise<ReturnType<TextWork[Name]>>;
+  readonly [Name in TextWorkName]: (
+    workspace: number,
+    ...asked: Parameters<TextWork[Name]>
+  ) => Promise<ReturnType<TextWork[Name]>>;
 };
 
 /** It takes more memory or time than a text may; `isBusy`: too many others wait. */
