@@ -283,6 +283,12 @@ async function unlock(api: Api, call: Call): Promise<ApiResponse> {
   return { status: 303, headers, body: "", security: pageSecurity("none") };
 }
 
+/** What is beside the page, such as its style, is named from its address without the slash. */
+function withoutSlash(_api: Api, { params: [slug = ""], request: { query } }: Call): ApiResponse {
+  const address = `../${encodeURIComponent(slug)}${query === "" ? "" : `?${query}`}`;
+  return { status: 308, headers: ["Location", address], body: "", security: pageSecurity("none") };
+}
+
 function passwordIn({ body }: ApiRequest): string {
   if (body === null || body === "too-large" || body.byteLength > LONGEST_FORM) return "";
   return new URLSearchParams(Buffer.from(body).toString("utf8")).get("password") ?? "";
@@ -330,6 +336,16 @@ export const statuses: readonly Route[] = [
     params: slugParams,
     responses: { 303: "" },
     handle: unlock,
+  },
+  {
+    ...base,
+    method: "GET",
+    path: "/status/{slug}/",
+    operationId: "leadToPublicPage",
+    summary: "A status page, asked for with a slash at its end",
+    params: slugParams,
+    responses: { 308: "" },
+    handle: withoutSlash,
   },
   {
     ...base,

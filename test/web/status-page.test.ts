@@ -162,6 +162,13 @@ describeWith(["chromium"], "a status page in a browser", () => {
     },
   );
 
+  it("is found with a slash at its end", async () => {
+    const answer = await fetch(`${url}/status/acme-light/?x=1`);
+    expect([answer.status, answer.url]).toEqual([200, `${url}/status/acme-light?x=1`]);
+    const other = await fetch(`${url}/status/..%2f%2fexample.org/`, { redirect: "manual" });
+    expect([other.status, other.headers.get("location")]).toEqual([308, "../..%2F%2Fexample.org"]);
+  });
+
   it("opens with its password, by the keyboard alone", async () => {
     const { page } = await openPage(browser, `${url}/status/locked`, { ...PHONE }, [403]);
     expect(await accessFaults(page)).toEqual([]);

@@ -74,7 +74,7 @@ function Table({ entries }: { entries: readonly Entry[] }) {
   return (
     <div class="card">
       <Scroll label={t("nav.audit")}>
-        <table class="table" aria-label={t("nav.audit")}>
+        <table class="table changes" aria-label={t("nav.audit")}>
           <thead>
             <tr>
               <th scope="col">{t("col.time")}</th>
