@@ -17,6 +17,7 @@ import { readSettings } from "../../scheduler/plan/check-inputs.ts";
 import { CheckSpecs } from "../../scheduler/plan/check-specs.ts";
 import { Plan } from "../../scheduler/plan/plan.ts";
 import type { Run } from "../../scheduler/plan/planned-check.ts";
+import { fromMonitor, toMonitor } from "../../store/sql/monitors/rows.ts";
 import { conditions } from "./conditions.ts";
 
 const MONITORS = 1_000_000;
@@ -30,25 +31,43 @@ const MEASURED_MS = 20_000;
 /** Before it, ms: what was compiled while the plan was made is none of it. */
 const WARM_UP_MS = 5_000;
 
+const FIRST: Monitor = {
+  ...MONITOR_DEFAULTS,
+  id: 1,
+  projectId: 1,
+  organizationId: 1,
+  name: "Website",
+  kind: "http",
+  settings: {},
+  intervalS: INTERVAL_S,
+  timeoutS: 10,
+  maxRetries: 2,
+  host: null,
+  maintenance: null,
+  createdAtMs: 1_763_700_000_000,
+  updatedAtMs: 1_763_700_000_000,
+};
+const FIRST_ROW = {
+  ...fromMonitor(FIRST),
+  url_sealed: null,
+  maintenance_from_ms: null,
+  maintenance_until_ms: null,
+};
+
 /** As it comes out of SQL: no two share a string. */
 function monitorOf(id: number): Monitor {
   const host = `site-${Math.floor(id / A_HOST)}.example.org`;
-  return {
-    ...MONITOR_DEFAULTS,
+  return toMonitor({
+    ...FIRST_ROW,
     id,
-    projectId: id % WORKSPACES,
-    organizationId: id % WORKSPACES,
+    project_id: id % WORKSPACES,
+    organization_id: id % WORKSPACES,
     name: `Website ${id}`,
-    kind: "http",
-    settings: { url: `https://${host}/${id}` },
-    intervalS: INTERVAL_S,
-    timeoutS: 10,
-    maxRetries: 2,
+    settings: JSON.stringify({ url: `https://${host}/${id}` }),
     host,
-    maintenance: null,
-    createdAtMs: 1_763_700_000_000 + id,
-    updatedAtMs: 1_763_700_000_000 + id,
-  };
+    created_at_ms: FIRST.createdAtMs + id,
+    updated_at_ms: FIRST.updatedAtMs + id,
+  });
 }
 
 function outcomeOf(checkId: number, nowMs: number): CheckOutcome {

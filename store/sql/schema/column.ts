@@ -4,7 +4,7 @@
  */
 import type { Generated } from "kysely";
 import type { SealedCell } from "../../sealed-cells.ts";
-import { fromJson, storable, toJson } from "./text.ts";
+import { fromJson, listFromJson, storable, toJson } from "./text.ts";
 
 /** PostgreSQL's names; SQLite has the same types under other names. */
 export type SqlType = "bigint" | "int" | "text" | "float8";
@@ -82,6 +82,9 @@ export const flag = (): Plain<boolean, 0 | 1> =>
     (row) => row === 1,
   );
 export const json = <Value>(): Plain<Value, string> => column<Value, string>("text", toJson, fromJson);
+/** Words of ours or of users, in their order. */
+export const list = <Word extends string = string>(): Plain<readonly Word[], string> =>
+  column<readonly Word[], string>("text", toJson, (row) => listFromJson<Word>(row));
 /** A point in time, Unix ms: PostgreSQL takes whole numbers only. */
 export const time = (): Plain<number, number> => column("bigint", Math.round, same);
 /** A row's own number, given by the database. */

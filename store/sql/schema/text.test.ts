@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { assertProperty } from "../../../testkit/property.ts";
-import { caseKey, searchable, searchKey, storable } from "./text.ts";
+import { caseKey, listFromJson, searchable, searchKey, storable } from "./text.ts";
 
 describe("text", () => {
   it("is stored as a database gives it back", () => {
@@ -35,6 +35,16 @@ describe("text", () => {
       }),
       { numRuns: 20_000 },
     );
+  });
+
+  it("gives equal short lists as one that cannot be changed", () => {
+    const list = listFromJson('["de","nl"]');
+    expect(list).toEqual(["de", "nl"]);
+    expect(listFromJson('["de","nl"]')).toBe(list);
+    expect(() => (list as string[]).push("us")).toThrow(TypeError);
+    const long = JSON.stringify(["x".repeat(70)]);
+    expect(listFromJson(long)).toEqual(JSON.parse(long));
+    expect(listFromJson(long)).not.toBe(listFromJson(long));
   });
 
   it("folds case and composition", () => {

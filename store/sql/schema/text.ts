@@ -1,4 +1,5 @@
 /** Text as both databases keep it, and the lowercased keys that make sorting and searching the same in both. */
+import { BoundedMap } from "../../../model/bounded-map.ts";
 
 /** Between the parts of a search key; a question never contains it (searchable), so no match spans two parts. */
 const SEPARATOR = "\u001f";
@@ -43,4 +44,21 @@ export function toJson(value: unknown): string {
 
 export function fromJson<T>(text: string): T {
   return JSON.parse(text) as T;
+}
+
+/** Longer lists are seldom the same. */
+const MOST_SHARED_CHARACTERS = 64;
+const sharedLists = new BoundedMap<string, readonly string[]>(1_000);
+
+/**
+ * A list as JSON: of equal short ones all callers get one, which cannot be changed. Most monitors have the same tags and locations, and four lists of its
+ * own take a monitor 200 bytes.
+ */
+export function listFromJson<Word extends string>(text: string): readonly Word[] {
+  if (text.length > MOST_SHARED_CHARACTERS) return fromJson<readonly Word[]>(text);
+  const known = sharedLists.get(text);
+  if (known !== undefined) return known as readonly Word[];
+  const list = Object.freeze(fromJson<Word[]>(text));
+  sharedLists.set(text, list);
+  return list;
 }
