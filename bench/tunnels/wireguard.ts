@@ -1,11 +1,13 @@
 /** WireGuard: handshake and answered inner packet through wireguard-go with many peers. Needs Go to build it. */
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { generateX25519 } from "../../testkit/x25519.ts";
+import { KEY_BYTES } from "../../engine/protocols/wireguard/crypto.ts";
+import { nodeCrypto } from "../../engine/protocols/wireguard/crypto-node.ts";
 import {
   type BenchLab,
   ip,
@@ -78,8 +80,9 @@ function base64(hex: string): string {
 }
 
 function makeKey(): { readonly privateHex: string; readonly publicHex: string } {
-  const { privateKey, publicKey } = generateX25519();
-  return { privateHex: privateKey.toString("hex"), publicHex: publicKey.toString("hex") };
+  const seed = randomBytes(KEY_BYTES);
+  const publicKey = Buffer.from(nodeCrypto.privateKey(seed).publicBytes);
+  return { privateHex: seed.toString("hex"), publicHex: publicKey.toString("hex") };
 }
 
 async function configure(path: string, lines: string): Promise<void> {
