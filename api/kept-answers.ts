@@ -9,6 +9,8 @@ import { tagOf } from "./etag.ts";
 import type { ApiResponse } from "./http.ts";
 
 const KEPT_MS = 1_000;
+/** From then on the next caller makes it anew, and the others get the old one meanwhile: a list of 1,000 takes 20 ms, for which all readers would wait. */
+const RENEWED_AFTER_MS = 900;
 /** Of all bodies together. */
 const MOST_BYTES = 16 * 1_048_576;
 /** What one costs beside its body, about. */
@@ -60,7 +62,9 @@ export class KeptAnswers {
   find(key: string, atMs: number): ApiResponse | undefined {
     const kept = this.#kept.get(key);
     if (kept === undefined || kept.generation !== this.#generation()) return undefined;
-    return atMs >= kept.atMs && atMs - kept.atMs < KEPT_MS ? kept.answer : undefined;
+    const ageMs = atMs - kept.atMs;
+    const mostMs = this.#making.has(key) ? KEPT_MS : RENEWED_AFTER_MS;
+    return ageMs >= 0 && ageMs < mostMs ? kept.answer : undefined;
   }
 
   /** Resolves when the answer that is being made is there or has failed; undefined: none is. */
