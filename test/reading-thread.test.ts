@@ -40,6 +40,12 @@ describe("The reading thread", () => {
     expect((await texts.readDocument(1, DOCUMENT)).faults).toEqual([]);
   });
 
+  it("says a fault of ours as it is, not as one of the text, and the next text has another thread", async () => {
+    const texts = started({ mostHere: 0 });
+    await expect(texts.linesOf(1, DOCUMENT, null as never)).rejects.toBeInstanceOf(TypeError);
+    expect((await texts.readDocument(1, DOCUMENT)).faults).toEqual([]);
+  });
+
   it("refuses texts when too many wait, and when it is closed", async () => {
     const texts = started({ mostHere: 0 });
     const asked = await Promise.allSettled(
