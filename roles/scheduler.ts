@@ -82,6 +82,7 @@ async function start(
       notices: redis,
       sealingKeyFile,
       clickhouseUrl,
+      asksFirst: false,
       spoolDir: folder.file("spool"),
       ...(shardLeaseMs !== undefined && { shardLeaseMs }),
     },

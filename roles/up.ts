@@ -18,6 +18,7 @@ import type { SchedulerStatus } from "../scheduler/role/status.ts";
 import type { DataFolder } from "../store/data-folder.ts";
 import { ClickHouseResults, openClickHouse } from "../store/results/clickhouse.ts";
 import { EmbeddedClickHouse } from "../store/results/embedded/child.ts";
+import { askingFirst, WantedRows } from "../store/results/wanted-rows.ts";
 import { openControlPlane, type SqlLocation } from "../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 import type { Checks } from "../store/state/checks.ts";
@@ -77,7 +78,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   const folder = claimFolder(config.dataDir, log, closers);
   const registry = processMetrics("up");
   const stores = await openStores(config, folder, options, closers);
-  const { sealing, results, clickhouseUrl, embedded, controlPlane, state } = stores;
+  const { sealing, results, asksFirst, clickhouseUrl, embedded, controlPlane, state } = stores;
   const checkers = config.redisUrl === null ? null : { url: config.redisUrl };
   const places =
     checkers === null
@@ -101,7 +102,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     sealing,
     base: config.baseUrl ?? `http://${hostInUrl(config.host)}:${port}`,
     workers,
-    data: { ...stores.locations, locations, checkers, clickhouseUrl, spoolDir: folder.file("spool") },
+    data: { ...stores.locations, locations, checkers, clickhouseUrl, asksFirst, spoolDir: folder.file("spool") },
     meanwhile: embedded === null ? undefined : startedOr(embedded.ready),
   });
 
@@ -154,9 +155,13 @@ async function openStores(config: Config, folder: DataFolder, { log, progress }:
   const clickhouseUrl = config.clickhouseUrl ?? embedded?.url ?? "";
   const place = { url: clickhouseUrl, log };
   // Our own child may still be starting, and says itself when it cannot.
-  const results = closing(closers, embedded === null ? await openClickHouse(place) : new ClickHouseResults(place));
+  const opened = closing(closers, embedded === null ? await openClickHouse(place) : new ClickHouseResults(place));
+  // Without Redis no other process reads there.
+  const asksFirst = embedded !== null && config.redisUrl === null;
+  const wanted = new WantedRows(state.notices, () => performance.now());
+  const results = asksFirst ? askingFirst(opened, wanted) : opened;
   const locations = { sql, notices, sealingKeyFile };
-  return { locations, controlPlane, sealing, state, embedded, clickhouseUrl, results };
+  return { locations, controlPlane, sealing, state, embedded, clickhouseUrl, results, asksFirst };
 }
 
 /** One-off checks: this process's probers take those of its locations, and the checkers of another location its own. */

@@ -60,6 +60,8 @@ export interface SchedulerData {
   readonly notices: NoticesLocation;
   readonly sealingKeyFile: string;
   readonly clickhouseUrl: string;
+  /** All who read there are in this process, and ask first (store/results/wanted-rows.ts). */
+  readonly asksFirst: boolean;
   readonly spoolDir: string;
   /** Checks in flight at the same time. */
   readonly caps: Caps;
@@ -119,7 +121,7 @@ export class SchedulerRuntime {
     const { settings, control, engine, log } = options;
     const stores = await openStores(settings, log);
     const shardCount = (await stores.controlPlane.shards.view()).shards.length;
-    const pump = await openPump(stores, log);
+    const pump = await openPump(stores, settings.asksFirst, log);
     const sealing = openSealing({ keyFile: settings.sealingKeyFile, createIfMissing: false });
     const quarantine = await openQuarantine(stores, sealing, log);
     const reports = new ProberRelay();

@@ -5,6 +5,7 @@ import { ClickHouseResults } from "../../store/results/clickhouse.ts";
 import { Pump } from "../../store/results/pump.ts";
 import type { ResultStore } from "../../store/results/result-store.ts";
 import { Spool } from "../../store/results/spool.ts";
+import { insertWhenWanted } from "../../store/results/wanted-rows.ts";
 import { openSetAside, type SetAside } from "../../store/set-aside.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
@@ -80,9 +81,16 @@ export async function closeStores({
   await controlPlane.close();
 }
 
-export async function openPump({ controlPlane, spool, results, setAside }: Stores, log: Logger): Promise<Pump> {
+/** @param mayWait who reads the results is in this process, and asks for rows that wait (store/results/wanted-rows.ts) */
+export async function openPump(
+  { controlPlane, spool, results, setAside, notices }: Stores,
+  mayWait: boolean,
+  log: Logger,
+): Promise<Pump> {
   const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
-  const pump = new Pump({ spool, results, log, setAside, appliedSeq });
+  const pump = new Pump({ spool, results, log, setAside, appliedSeq, mayWait });
+  // Until the notices are closed, which is with the stores.
+  if (mayWait) insertWhenWanted(notices, pump);
   // Rows that the last process left go first.
   pump.wake(appliedSeq);
   return pump;

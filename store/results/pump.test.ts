@@ -79,8 +79,8 @@ const asideIn = (folder: string): Pick<SetAside, "add"> => ({
 });
 const rowsOf = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => JSON.stringify({ n: from + i }));
-const start = (results: ReturnType<typeof fakeStore>, appliedSeq = 0) => {
-  pump = new Pump({ spool, results, log, setAside: asideIn(dir), appliedSeq, clock });
+const start = (results: ReturnType<typeof fakeStore>, appliedSeq = 0, mayWait = false) => {
+  pump = new Pump({ spool, results, log, setAside: asideIn(dir), appliedSeq, mayWait, clock });
   return pump;
 };
 
@@ -186,6 +186,49 @@ describe("pump", () => {
     running.wake(4);
     await running.stop(1_000);
     expect(store.rows()).toEqual(rowsOf(1, 4));
+  });
+
+  it("lets few rows wait for more of them, and inserts them as soon as they are wanted", async () => {
+    const store = fakeStore();
+    const running = start(store, 0, true);
+    const add = async (from: number, to: number): Promise<void> => {
+      await spool.append(rowsOf(from, to));
+      running.wake(to);
+    };
+    await add(1, 1);
+    await until(() => running.state.waitingRows === 0);
+    const firstAtMs = nowMs;
+    await add(2, 3);
+    expect(timers.map(({ atMs }) => atMs - firstAtMs)).toEqual([10_000]);
+    await running.want();
+    expect(store.rows()).toEqual(rowsOf(1, 3));
+    expect(timers).toEqual([]);
+    // Who reads once reads again.
+    await add(4, 4);
+    expect(timers.map(({ atMs }) => atMs - firstAtMs)).toEqual([2_000]);
+    nowMs += 500;
+    await running.want();
+    expect(store.rows()).toEqual(rowsOf(1, 3));
+    await until(() => running.state.waitingRows === 0);
+    nowMs += 60_000;
+    await add(5, 5);
+    await until(() => running.state.waitingRows === 0);
+    await add(6, 6);
+    expect(timers.map(({ atMs }) => atMs - nowMs)).toEqual([10_000]);
+  });
+
+  it("does not let many rows wait", async () => {
+    const store = fakeStore();
+    const running = start(store, 0, true);
+    await spool.append(rowsOf(1, 1));
+    running.wake(1);
+    await until(() => running.state.waitingRows === 0);
+    await spool.append(rowsOf(2, 100));
+    running.wake(100);
+    expect(timers.map(({ atMs }) => atMs - nowMs)).toEqual([10_000]);
+    await spool.append(rowsOf(101, 101));
+    running.wake(101);
+    expect(timers.map(({ atMs }) => atMs - nowMs)).toEqual([2_000]);
   });
 
   it("knows which lines it can mend", () => {

@@ -12,6 +12,15 @@ import type { Spool, SpoolSegment } from "./spool.ts";
  * of the spool that is full is an insert too, which bounds what a process holds for one.
  */
 const INSERT_EVERY_MS = 2_000;
+/**
+ * The same while few rows come and none is wanted (PumpOptions.mayWait). 100 monitors that are checked once a minute make three rows in two seconds, and an
+ * insert of three costs what one of a hundred does.
+ */
+const FEW_INSERT_EVERY_MS = 10_000;
+/** So many do not wait longer. Our choice: 50 rows a second are inserted as often as more of them. */
+const FEW_ROWS = 100;
+/** So long after rows were wanted, the next ones do not wait longer: who reads once reads again. ms. */
+export const WANTED_FOR_MS = 60_000;
 const RETRY_FIRST_MS = 250;
 const RETRY_LONGEST_MS = 10_000;
 
@@ -20,6 +29,8 @@ export interface PumpOptions extends InsertTarget {
   readonly log: Logger;
   /** The sequence number up to which the control plane has applied rows. */
   readonly appliedSeq: number;
+  /** Whether few rows may wait for more of them: who reads the store says so first (Pump.want). Absent: no. */
+  readonly mayWait?: boolean;
   readonly clock?: PumpClock;
 }
 
@@ -55,11 +66,14 @@ export class Pump {
   readonly #target: InsertTarget;
   readonly #log: Logger;
   readonly #clock: PumpClock;
+  readonly #mayWait: boolean;
   #appliedSeq: number;
   /** The insert of the segment that is being carried; it stays while the store is away. */
   #inHand: SegmentInsert | undefined;
   #running: Promise<void> | undefined;
-  #cancelTimer: (() => void) | undefined;
+  /** The next turn, Unix ms. */
+  #planned: { readonly atMs: number; readonly cancel: () => void } | undefined;
+  #wantedAtMs = Number.NEGATIVE_INFINITY;
   #isStopped = false;
   #retryMs = RETRY_FIRST_MS;
   #lastError: string | null = null;
@@ -67,8 +81,9 @@ export class Pump {
   #insertedRows = 0;
   #rejectedRows = 0;
 
-  constructor({ spool, results, setAside, log, appliedSeq, clock = SYSTEM_PUMP_CLOCK }: PumpOptions) {
+  constructor({ spool, results, setAside, log, appliedSeq, mayWait = false, clock = SYSTEM_PUMP_CLOCK }: PumpOptions) {
     this.#spool = spool;
+    this.#mayWait = mayWait;
     this.#target = { results, setAside };
     this.#log = log;
     this.#clock = clock;
@@ -89,24 +104,66 @@ export class Pump {
   /** Rows up to this sequence number are applied to the control plane. */
   wake(appliedSeq: number): void {
     this.#appliedSeq = Math.max(this.#appliedSeq, appliedSeq);
-    const sinceMs = this.#lastInsertAtMs === null ? INSERT_EVERY_MS : this.#clock.nowMs() - this.#lastInsertAtMs;
-    const delayMs = Math.min(INSERT_EVERY_MS, Math.max(0, INSERT_EVERY_MS - sinceMs));
-    this.#plan(this.#lastError === null ? delayMs : this.#retryMs);
+    this.#planNext();
   }
 
-  /** Keeps one turn planned while rows wait. */
+  /**
+   * Rows are about to be read. Those that wait are inserted now, and the next ones sooner for a while (WANTED_FOR_MS). Resolves when that is done, at once
+   * where none waits longer than usual.
+   */
+  async want(): Promise<void> {
+    const wasWanted = this.#isWanted();
+    this.#wantedAtMs = this.#clock.nowMs();
+    if (wasWanted || !this.#mayWait) return;
+    // It may have begun before the newest rows came.
+    await this.#running;
+    if (this.#isStopped || this.#lastError !== null) return;
+    this.#cancelPlanned();
+    this.#run();
+    await this.#running;
+  }
+
+  #isWanted(): boolean {
+    return this.#clock.nowMs() - this.#wantedAtMs < WANTED_FOR_MS;
+  }
+
+  #everyMs(): number {
+    return !this.#mayWait || this.#spool.rows >= FEW_ROWS || this.#isWanted() ? INSERT_EVERY_MS : FEW_INSERT_EVERY_MS;
+  }
+
+  /** The next turn for rows that wait: so long after the last insert, at once before the first. */
+  #planNext(): void {
+    if (this.#lastError !== null) {
+      this.#plan(this.#retryMs);
+      return;
+    }
+    const everyMs = this.#everyMs();
+    const sinceMs = this.#lastInsertAtMs === null ? everyMs : this.#clock.nowMs() - this.#lastInsertAtMs;
+    this.#plan(Math.min(everyMs, Math.max(0, everyMs - sinceMs)));
+  }
+
+  /** Keeps one turn planned while rows wait: the sooner one. */
   #plan(delayMs: number): void {
-    if (this.#isStopped || this.#cancelTimer !== undefined || this.#running !== undefined) return;
-    this.#cancelTimer = this.#clock.after(delayMs, () => {
-      this.#cancelTimer = undefined;
+    if (this.#isStopped || this.#running !== undefined) return;
+    const atMs = this.#clock.nowMs() + delayMs;
+    if (this.#planned !== undefined && this.#planned.atMs <= atMs) return;
+    this.#cancelPlanned();
+    const cancel = this.#clock.after(delayMs, () => {
+      this.#planned = undefined;
       this.#run();
     });
+    this.#planned = { atMs, cancel };
+  }
+
+  #cancelPlanned(): void {
+    this.#planned?.cancel();
+    this.#planned = undefined;
   }
 
   #run(): void {
     this.#running ??= this.#drain().then(() => {
       this.#running = undefined;
-      if (this.#spool.rows > 0) this.#plan(this.#lastError === null ? INSERT_EVERY_MS : this.#retryMs);
+      if (this.#spool.rows > 0) this.#plan(this.#lastError === null ? this.#everyMs() : this.#retryMs);
     });
   }
 
@@ -168,7 +225,7 @@ export class Pump {
   /** Inserts what it can within the time, then stops; the rest waits on disk for the next start. */
   async stop(drainMs: number): Promise<void> {
     this.#isStopped = true;
-    this.#cancelTimer?.();
+    this.#cancelPlanned();
     let cancel: () => void = () => undefined;
     const late = new Promise<void>((resolve) => {
       cancel = this.#clock.after(drainMs, resolve);

@@ -20,6 +20,8 @@ export function createListeners(): Listeners {
     jobs: new Set(),
     shards: new Set(),
     quarantine: new Set(),
+    "rows-wanted": new Set(),
+    "rows-inserted": new Set(),
   };
   return {
     subscribe(topic, listener) {

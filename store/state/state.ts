@@ -79,7 +79,16 @@ export interface Counters {
 export type AdmissionCounters = Pick<Counters, "takeRequest" | "usage" | "mayTryKey" | "wrongKey" | "takeFrom">;
 
 /** "This changed": makes others look sooner than their next poll. Lost notices cost a second, never correctness. */
-export type Topic = "monitors" | "keys" | "heartbeats" | "jobs" | "shards" | "quarantine";
+export type Topic =
+  | "monitors"
+  | "keys"
+  | "heartbeats"
+  | "jobs"
+  | "shards"
+  | "quarantine"
+  /** Rows are about to be read from the result store, and those that wait have been inserted (store/results/wanted-rows.ts). */
+  | "rows-wanted"
+  | "rows-inserted";
 export interface Notices {
   publish(topic: Topic): void;
   subscribe(topic: Topic, listener: () => void): () => void;
