@@ -12,6 +12,8 @@ const BY_PATH = /(?<![\w/])docs\/[\w/-]+\.md(?:#[\w-]+(?:, #[\w-]+)*)?/g;
 const LINK = /\]\(([^)\s]+)\)/g;
 /** A file or folder of the repository, named in code of a Markdown file: by its whole path or by the end of it. */
 const NAMED = /`((?:[\w.@-]+\/)*(?:[\w.@-]+\.(?:ts|mjs|cjs|md|yaml|service|lua|py)|[\w@-]+\/))`/g;
+/** Places of one folder in a message. */
+const MOST_SHOWN = 10;
 /** Persons where a process, a caller or a machine is meant. */
 const PERSONS = /\b(?:nobody|somebody|whoever|anybody|strangers?)\b/gi;
 const READ = /\.(?:ts|mjs|cjs|md|lua|sh|yaml|yml|sql)$/;
@@ -96,15 +98,25 @@ export function forbiddenWords() {
 
 /** @param allowed how many a folder may still have */
 export function wordsIn(texts, allowed) {
-  const counts = new Map();
+  const places = new Map();
   for (const [path, source] of texts) {
     const room = path.includes("/") ? path.split("/")[0] : ".";
-    counts.set(room, (counts.get(room) ?? 0) + (source.match(PERSONS)?.length ?? 0));
+    if (!places.has(room)) places.set(room, []);
+    for (const { index } of source.matchAll(PERSONS)) places.get(room).push(`${path}:${lineAt(source, index)}`);
   }
-  return [...new Set([...counts.keys(), ...Object.keys(allowed)])].flatMap((room) => {
-    const [count, most] = [counts.get(room) ?? 0, allowed[room] ?? 0];
-    if (count > most)
-      return [`${room} has ${count} of the words ${PERSONS.source}, more than ${most}: name the process or the caller`];
+  return [...new Set([...places.keys(), ...Object.keys(allowed)])].flatMap((room) => {
+    const found = places.get(room) ?? [];
+    const [count, most] = [found.length, allowed[room] ?? 0];
+    if (count > most) {
+      const where = found.slice(0, MOST_SHOWN).join(", ");
+      return [
+        `${room} has ${count} of the words ${PERSONS.source}, more than ${most} (${where}): name the process or the caller`,
+      ];
+    }
     return count < most ? [`scripts/verify/debts.mjs: ${room} has only ${count} of the forbidden words now`] : [];
   });
+}
+
+function lineAt(source, index) {
+  return source.slice(0, index).split("\n").length;
 }

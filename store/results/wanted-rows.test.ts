@@ -1,22 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { createListeners } from "../state/notices.ts";
-import type { Notices, Topic } from "../state/state.ts";
 import type { ResultStore } from "./result-store.ts";
 import { askingFirst, insertWhenWanted, WantedRows } from "./wanted-rows.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function noticesHere(): Notices & { readonly published: Topic[] } {
-  const listeners = createListeners();
+type Topic = "rows-wanted" | "rows-inserted";
+
+function noticesHere() {
+  const listeners = new Set<{ readonly topic: Topic; readonly listener: () => void }>();
   const published: Topic[] = [];
   return {
     published,
-    publish(topic) {
+    publish(topic: Topic): void {
       published.push(topic);
-      listeners.tell(topic);
+      for (const one of listeners) if (one.topic === topic) one.listener();
     },
-    subscribe: listeners.subscribe,
+    subscribe(topic: Topic, listener: () => void): () => void {
+      const one = { topic, listener };
+      listeners.add(one);
+      return () => void listeners.delete(one);
+    },
   };
 }
 

@@ -2,9 +2,15 @@
  * Rows of the newest checks wait for an insert, longer where few of them come (pump.ts). A read of the result store asks for that insert first, so
  * that it finds them. Only within one process: its scheduler's thread and its API's have the same notices.
  */
-import type { Notices } from "../state/state.ts";
 import { type Pump, WANTED_FOR_MS } from "./pump.ts";
 import type { ResultStore } from "./result-store.ts";
+
+type Topic = "rows-wanted" | "rows-inserted";
+/** Of the Notices of store/state/state.ts. */
+interface Notices {
+  publish(topic: Topic): void;
+  subscribe(topic: Topic, listener: () => void): () => void;
+}
 
 /** A read goes on without the newest rows after so long, ms. An insert takes 20. */
 const LONGEST_WAIT_MS = 500;
