@@ -4,24 +4,16 @@
  */
 import { setImmediate } from "node:timers/promises";
 
-/** Our choice: an answer that is ready waits so long at most. */
 const SLICE_MS = 8;
 
 export class Slices {
-  readonly #sliceMs: number;
-  #endMs: number;
-
-  /** @param sliceMs of the thread at once */
-  constructor(sliceMs = SLICE_MS) {
-    this.#sliceMs = sliceMs;
-    this.#endMs = performance.now() + sliceMs;
-  }
+  #endMs = performance.now() + SLICE_MS;
 
   /** Called often; waits only when this slice is over. */
   async rest(): Promise<void> {
     if (performance.now() < this.#endMs) return;
     await setImmediate();
-    this.#endMs = performance.now() + this.#sliceMs;
+    this.#endMs = performance.now() + SLICE_MS;
   }
 
   async run<Result>(steps: Generator<void, Result>): Promise<Result> {

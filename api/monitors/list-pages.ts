@@ -21,8 +21,6 @@ const KEPT_MS = 1_000;
 const MOST_ROWS = 10_000;
 /** Rows that are read and put into words before others have their turn: some ms of the thread. */
 const ROWS_AT_ONCE = 100;
-/** A page that is made anew each second keeps its many readers waiting so long at a time, ms. One part takes about one. */
-const SLICE_MS = 2;
 /** Of all pages that are kept together. */
 const MOST_BYTES = 12 * 1_048_576;
 /** Orders of whole lists, by their filters. */
@@ -286,7 +284,7 @@ function isYoung({ atMs }: Moment, nowMs: number): boolean {
 
 /** A page that is made part by part; between two parts others have their turn. */
 class PageInParts {
-  readonly #slices = new Slices(SLICE_MS);
+  readonly #slices = new Slices();
   readonly #now: Moment;
   readonly #ids: number[] = [];
   readonly #seqs: number[] = [];
