@@ -41,6 +41,7 @@ export interface FaultLine {
   readonly unfit: number;
   /** By the targets' own log: see target-log.ts. Due times of the general pool alone with a request, of all; and of all others. */
   readonly twice: number;
+  readonly again: number;
   readonly pool: string;
   readonly poolGapMs: number;
   readonly other: string;
@@ -157,11 +158,11 @@ function lineOf(mark: Mark, { monitors, hits }: Fleet, rows: readonly TrueRow[],
   const unfit = within.filter(({ verdict }) => verdict === "unfit").length;
   const skipped = skips.reduce((a, b) => a + b, 0);
   const refused = `${asked.refused}/${asked.all}`;
-  const { twice, pool, other } = wordOfTargets(monitors, hits, fromMs, untilMs);
+  const { twice, again, pool, other } = wordOfTargets(monitors, hits, rows, fromMs, untilMs);
   const counted = { due, run, missing, skipped, lost, doubled, latestMs, down, unfit };
   const seen = { pool: `${pool.asked}/${pool.due}`, poolGapMs: pool.gapMs };
   const seenElsewhere = { other: `${other.asked}/${other.due}`, gapMs: other.gapMs };
-  return { fault, ...counted, twice, ...seen, ...seenElsewhere, movedMs, recoveredMs, refused };
+  return { fault, ...counted, twice, again, ...seen, ...seenElsewhere, movedMs, recoveredMs, refused };
 }
 
 /** What there is around a turn without a result: when each row near it was due, and when it began. */

@@ -59,13 +59,16 @@ it("what a target was asked twice, or not at all, is found in its log", () => {
   const firstMs = fromMs + phaseOf(1, "any", 1_000);
   // Not asked for 7 s, then once for all that was missed.
   const onTime = Array.from({ length: 20 }, (_, turn) => turn * 1_000).filter((ms) => ms < 5_000 || ms >= 12_000);
-  const wordOf = (times: readonly number[]) => {
+  const wordOf = (times: readonly number[], late: readonly number[] = []) => {
     const hits = [...times].sort((a, b) => a - b).map((ms) => ({ path: "/0", atMs: firstMs + ms }));
-    return wordOfTargets(new Map([[1, monitor]]), hits, firstMs, firstMs + 20_000);
+    const rows = late.map((ms) => ({ monitor_id: "1", tested_at_ms: String(firstMs + ms), lateness_ms: ms % 1_000 }));
+    return wordOfTargets(new Map([[1, monitor]]), hits, rows, firstMs, firstMs + 20_000);
   };
   const seen = { pool: { due: 20, asked: 14, gapMs: 6_800 }, other: { due: 0, asked: 0, gapMs: 0 } };
-  expect(wordOf([...onTime, 11_800])).toEqual({ ...seen, twice: 0 });
-  expect(wordOf([...onTime, 11_800, 15_100])).toEqual({ ...seen, twice: 1 });
+  expect(wordOf([...onTime, 11_800])).toEqual({ ...seen, twice: 0, again: 0 });
+  expect(wordOf([...onTime, 11_800, 15_100])).toEqual({ ...seen, twice: 1, again: 0 });
+  // A result that was stored says that its check was late: its due time had been asked on time.
+  expect(wordOf([...onTime, 11_800, 15_950, 17_100], [11_798, 15_940])).toEqual({ ...seen, twice: 1, again: 1 });
 });
 
 describeWith(["network namespaces"], "two APIs, two schedulers, four checkers", () => {

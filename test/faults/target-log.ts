@@ -4,6 +4,7 @@
  */
 import { phaseOf } from "../../scheduler/plan/phase.ts";
 import type { NewMonitor } from "../../store/sql/monitors/port.ts";
+import type { TrueRow } from "./truth.ts";
 
 /** A request that a target got. */
 export interface Hit {
@@ -22,8 +23,13 @@ interface GroupWord {
 }
 
 export interface TargetsWord {
-  /** Requests that no due time is left for. */
+  /** Requests that no due time is left for, less those of `again`. */
   readonly twice: number;
+  /**
+   * Due times that were asked on time, and once more, late, by the scheduler that took the shard: the first one could not write its result, so
+   * the second one did not know of it.
+   */
+  readonly again: number;
   /** Monitors of the general pool alone. */
   readonly pool: GroupWord;
   /** All others. */
@@ -39,15 +45,24 @@ const EARLY_MS = 20;
 const ON_TIME_MS = 300;
 /** A due time has its request within so many intervals: one that was missed is made up for until the next one is due, and machines are busy. */
 const LATEST_INTERVALS = 2;
+/** A request reaches its target within this after its check began, ms: the machine is busy. */
+const ON_THE_WAY_MS = 200;
 
+/** A stored result, as far as it says when its check was due. */
+type Begun = Pick<TrueRow, "monitor_id" | "tested_at_ms" | "lateness_ms">;
+
+/** @param rows what was stored; they say only which requests were late */
 export function wordOfTargets(
   monitors: ReadonlyMap<number, Planned>,
   hits: readonly Hit[],
+  rows: readonly Begun[],
   fromMs: number,
   untilMs: number,
 ): TargetsWord {
   const times = timesByPath(hits);
+  const late = rows.filter(({ lateness_ms: ms }) => ms > ON_TIME_MS);
   let twice = 0;
+  let again = 0;
   const groups = { pool: { due: 0, asked: 0, gapMs: 0 }, other: { due: 0, asked: 0, gapMs: 0 } };
   for (const [id, monitor] of monitors) {
     const intervalMs = monitor.intervalS * 1_000;
@@ -55,19 +70,27 @@ export function wordOfTargets(
     // Those before it explain the first requests of the stretch.
     const marginMs = LATEST_INTERVALS * intervalMs;
     const due = dueTimes(id, monitor, fromMs - marginMs, untilMs);
-    const taken = match(due, all, marginMs);
+    const madeUp = requestsOf(
+      late.filter((row) => Number(row.monitor_id) === id),
+      all,
+    );
+    const taken = match(due, all, madeUp, marginMs);
     const group = groups[String(monitor.locations) === String(POOL) ? "pool" : "other"];
     for (const [index, dueAtMs] of due.entries()) {
       if (dueAtMs < fromMs) continue;
       group.due += 1;
       if (taken.due.has(index)) group.asked += 1;
     }
-    twice += all.filter((atMs, index) => atMs >= fromMs && atMs < untilMs && !taken.hits.has(index)).length;
+    for (const [index, atMs] of all.entries()) {
+      if (atMs < fromMs || atMs >= untilMs || taken.hits.has(index)) continue;
+      if (madeUp.has(index)) again += 1;
+      else twice += 1;
+    }
     if (monitor.locations.length > 1) continue;
     const gapMs = longestGap(all, fromMs - intervalMs, untilMs) - intervalMs;
     group.gapMs = Math.max(group.gapMs, Math.round(gapMs));
   }
-  return { twice, ...groups };
+  return { twice, again, ...groups };
 }
 
 /** Requests to one monitor within a stretch. */
@@ -108,16 +131,32 @@ interface Matched {
   readonly hits: ReadonlySet<number>;
 }
 
+/** @returns indices of the requests of checks that were late: for each the first that has no other, after its check began */
+function requestsOf(late: readonly Begun[], hits: readonly number[]): ReadonlySet<number> {
+  const found = new Set<number>();
+  for (const { tested_at_ms: beganAt } of late) {
+    const sinceMs = Number(beganAt) - EARLY_MS;
+    const index = hits.findIndex((atMs, at) => !found.has(at) && atMs >= sinceMs);
+    if (index >= 0 && (hits[index] ?? 0) <= sinceMs + ON_THE_WAY_MS) found.add(index);
+  }
+  return found;
+}
+
 /**
  * A due time has the first request that is on time for it. What is left after that was made up for: it goes to the earliest due time that is left
  * and not too long ago. So a due time that was missed hides one request beyond one for each, and not all that follow.
  */
-function match(due: readonly number[], hits: readonly number[], latestMs: number): Matched {
+function match(
+  due: readonly number[],
+  hits: readonly number[],
+  madeUp: ReadonlySet<number>,
+  latestMs: number,
+): Matched {
   const taken = { due: new Set<number>(), hits: new Set<number>() };
   const pass = (withinMs: number): void => {
     let next = 0;
     for (const [index, atMs] of hits.entries()) {
-      if (taken.hits.has(index)) continue;
+      if (taken.hits.has(index) || (withinMs === ON_TIME_MS && madeUp.has(index))) continue;
       while (next < due.length && (taken.due.has(next) || (due[next] ?? 0) < atMs - withinMs)) next += 1;
       if ((due[next] ?? Number.POSITIVE_INFINITY) > atMs + EARLY_MS) continue;
       taken.due.add(next);

@@ -1,7 +1,7 @@
 /** What is around every screen: navigation, project, live state, account, notices. */
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentType } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { liveState } from "../api/live.ts";
 import { NAVIGATION, type NavLink, SCREENS } from "../screens/index.ts";
 import type { ScreenProps } from "../screens/screen.ts";
@@ -183,7 +183,8 @@ function Live() {
 function AccountMenu() {
   const menu = useRef<HTMLDivElement>(null);
   const open = useSignal(false);
-  useEffect(() => {
+  // With the menu itself: a later focus would take the next key away from where a person has gone meanwhile.
+  useLayoutEffect(() => {
     if (!open.value) return;
     menu.current?.querySelector<HTMLElement>("[role^=menuitem]")?.focus();
     const away = (event: Event) => {
