@@ -36,7 +36,7 @@ export interface Pressure {
 }
 
 /** The rates are looked at without reads too, ms. */
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 500;
 /** Routes by how many rows are asked for: bounds memory. */
 const MOST_KINDS = 500;
 /** What a read of a kind costs that was not seen yet, ms. */

@@ -14,7 +14,6 @@ export async function listenNet(options: ListenOptions): Promise<HttpServer> {
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => crowd.add(socket));
   server.maxConnections = MAX_CONNECTIONS;
   await listening(server, options);
-  crowd.watch();
 
   return {
     kind: "net",
@@ -69,8 +68,12 @@ class Crowd implements ConnectionServer {
   }
 
   add(socket: ConstructorParameters<typeof Connection>[0]): void {
-    const connection: Connection = new Connection(socket, this, () => this.#connections.delete(connection));
+    const connection: Connection = new Connection(socket, this, () => {
+      this.#connections.delete(connection);
+      if (this.#connections.size === 0) this.unwatch();
+    });
     this.#connections.add(connection);
+    this.#watch();
   }
 
   tickAfter(ms: number): number {
@@ -83,8 +86,9 @@ class Crowd implements ConnectionServer {
     if (this.#handled === 0) this.#onNoneHandled?.();
   }
 
-  watch(): void {
-    this.#ticking = setInterval(() => {
+  /** Only while there is a connection: a timer wakes an idle process up. */
+  #watch(): void {
+    this.#ticking ??= setInterval(() => {
       this.#tick += 1;
       for (const connection of this.#connections) connection.endIfLate(this.#tick);
     }, this.#tickMs).unref();
@@ -92,6 +96,7 @@ class Crowd implements ConnectionServer {
 
   unwatch(): void {
     if (this.#ticking !== null) clearInterval(this.#ticking);
+    this.#ticking = null;
   }
 
   /** From now on every answer ends its connection, and streams end. */

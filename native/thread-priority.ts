@@ -13,7 +13,7 @@ const NICENESS = 5;
 /** linux/capability.h */
 const CAP_SYS_NICE = 23n;
 /** How often a thread looks at what it used, ms. */
-const LOOK_EVERY_MS = 250;
+const LOOK_EVERY_MS = 500;
 
 interface Bounds {
   /** Of a processor: a thread that uses less takes nothing that others could miss. */

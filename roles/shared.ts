@@ -126,7 +126,7 @@ export function closing<Part extends { close(): Promise<void> | void }>(closers:
 }
 
 /** How often the lag of the event loop is measured, ms. Each look wakes the process up; the library's 10 ms took most of what an idle process took. */
-const LAG_LOOK_MS = 250;
+const LAG_LOOK_MS = 500;
 
 /** Metrics of this process itself, and the registry that they are in. */
 export function processMetrics(role: "up" | "api" | "scheduler" | "checker"): Registry {

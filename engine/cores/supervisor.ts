@@ -29,6 +29,7 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { IdTable } from "../../model/id-table.ts";
+import { onTicks } from "../../model/ticks.ts";
 import { BATCH_LIMIT } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import { BatchStarter, type CoresOptions, type ReadyBatch } from "./batch-start.ts";
@@ -76,7 +77,7 @@ export class CoreSupervisor {
   readonly #clients = new Set<SupervisorClient>();
   readonly #quarantine = new ConfigQuarantine();
   readonly #starter: BatchStarter;
-  readonly #memoryTimer: NodeJS.Timeout;
+  readonly #stopLooking: () => void;
   #starting = 0;
   #crashed = 0;
   #open = 0;
@@ -85,8 +86,7 @@ export class CoreSupervisor {
   constructor(options: CoresOptions) {
     this.#options = options;
     this.#starter = new BatchStarter(options, this.#quarantine, (queue, ready) => this.#onBatchReady(queue, ready));
-    this.#memoryTimer = setInterval(() => this.#checkMemory(), MEMORY_CHECK_INTERVAL_MS);
-    this.#memoryTimer.unref();
+    this.#stopLooking = onTicks(MEMORY_CHECK_INTERVAL_MS, () => this.#checkMemory());
   }
 
   get stats(): CoreStats {
@@ -131,7 +131,7 @@ export class CoreSupervisor {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#starter.close();
-    clearInterval(this.#memoryTimer);
+    this.#stopLooking();
     for (const queue of this.#queues.values()) queue.clearTimer();
     for (const { port } of this.#clients) port.close();
     const all = [...this.#running];

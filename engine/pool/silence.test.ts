@@ -22,10 +22,10 @@ describe("SilenceWatch", () => {
   test("a freeze of the whole process gives everybody a fresh two seconds", () => {
     const silence = new SilenceWatch(0);
     silence.add(1, 0);
-    expect(watch(silence, () => 0, 0, 1_750)).toEqual([]);
-    expect(silence.look(() => 0, 1_750 + 5_000)).toEqual([]);
-    expect(watch(silence, () => 0, 6_750, 1_750)).toEqual([]);
-    expect(watch(silence, () => 0, 8_500, 250)).toEqual([{ id: 1, atMs: 250 }]);
+    expect(watch(silence, () => 0, 0, 1_500)).toEqual([]);
+    expect(silence.look(() => 0, 1_500 + 5_000)).toEqual([]);
+    expect(watch(silence, () => 0, 6_500, 1_500)).toEqual([]);
+    expect(watch(silence, () => 0, 8_000, 500)).toEqual([{ id: 1, atMs: 500 }]);
   });
 
   test("a beat now and then is enough; a removed one is not watched", () => {

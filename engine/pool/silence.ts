@@ -6,7 +6,7 @@
  */
 
 /** How often the watcher looks, ms. */
-export const LOOK_EVERY_MS = 250;
+export const LOOK_EVERY_MS = 500;
 /** Silence after which a prober is given up. */
 const SILENT_MS = 2_000;
 /** A look this late means that the watcher was away. */

@@ -63,8 +63,8 @@ const FLUSH_EVERY_MS = 2;
 /** The same for passes that no caller waits for: a message costs both threads about as much as a check. */
 const FLUSH_PATIENT_EVERY_MS = 20;
 const REPORT_EVERY_MS = 1_000;
-/** How often a prober without checks proves that it lives, ms: a quarter of the silence that is borne (../pool/silence.ts). */
-const RESTING_TICK_MS = 500;
+/** How often a prober without checks proves that it lives, ms: half of the silence that is borne (../pool/silence.ts). */
+const RESTING_TICK_MS = 1_000;
 
 /** A spec with its settings parsed once. */
 interface Compiled extends Omit<ReadyConfig, "id"> {

@@ -59,6 +59,11 @@ export class TestJobs {
     this.#options = options;
   }
 
+  /** Whether some were taken up that may not have ended: their time may pass. */
+  get areOpen(): boolean {
+    return this.#taken.size > 0;
+  }
+
   /** Takes up what was asked for since, and ends what is too old. */
   async look(): Promise<void> {
     const { controlPlane, ownedShards } = this.#options;

@@ -31,7 +31,7 @@ import { CheckPipeline } from "../judge/pipeline.ts";
 import type { Arrival } from "../judge/plan-changes.ts";
 import type { MonitorStates } from "../judge/states.ts";
 import { TestJobs } from "../judge/test-jobs.ts";
-import { oneAtATime } from "../one-at-a-time.ts";
+import { type OneAtATime, oneAtATime } from "../one-at-a-time.ts";
 import type { ReadInput } from "../plan/check-inputs.ts";
 import { CheckSpecs } from "../plan/check-specs.ts";
 import { Plan, type PlanChange } from "../plan/plan.ts";
@@ -44,6 +44,7 @@ import { LivePublisher } from "../sink/live-publisher.ts";
 import { RowPublisher } from "../sink/row-publisher.ts";
 import { Sink } from "../sink/sink.ts";
 import type { Tenure } from "../tenure.ts";
+import { CommitWatch } from "./commit-watch.ts";
 import { Follower } from "./follow.ts";
 import { Watchdog } from "./watchdog.ts";
 
@@ -271,19 +272,20 @@ export class Loop {
 
   /** @returns a function that stops them, and waits for what is under way */
   #startTimers(): () => Promise<void> {
-    const { log, notices } = this.#options;
-    const following = oneAtATime(
+    const { clocks, controlPlane, log, notices } = this.#options;
+    const commits = new CommitWatch(() => controlPlane.stamp(), clocks.monotonicNowMs);
+    const tryingAgain = (work: () => Promise<void>, what: string): OneAtATime =>
+      oneAtATime(work, (error) => {
+        commits.forget();
+        log.error({ err: error }, `${what} failed and is tried again`);
+      });
+    const following = tryingAgain(
       () => this.#follower.follow().then(() => this.#pipeline.flush()),
-      (error) => log.error({ err: error }, "following the control plane failed and is tried again"),
+      "following the control plane",
     );
-    const draining = oneAtATime(
-      () => this.#inbox.look(),
-      (error) => log.error({ err: error }, "reading heartbeats failed and is tried again"),
-    );
-    const testing = oneAtATime(
-      () => this.#testJobs.look().then(() => this.#pipeline.flush()),
-      (error) => log.error({ err: error }, "looking for tests failed and is tried again"),
-    );
+    const draining = tryingAgain(() => this.#inbox.look(), "reading heartbeats");
+    const testing = tryingAgain(() => this.#testJobs.look().then(() => this.#pipeline.flush()), "looking for tests");
+    const all = [following, draining, testing];
     const unsubscribe = [
       notices.subscribe("monitors", following.request),
       notices.subscribe("heartbeats", draining.request),
@@ -292,9 +294,9 @@ export class Loop {
     const stops = [
       ...unsubscribe,
       onTicks(FOLLOW_MS, () => this.#checkClock()),
-      onTicks(FOLLOW_MS, following.request),
-      onTicks(FOLLOW_MS, draining.request),
-      onTicks(FOLLOW_MS, testing.request),
+      onTicks(FOLLOW_MS, () => {
+        if (this.#testJobs.areOpen || commits.hasNews()) for (const work of all) work.request();
+      }),
       onTicks(WATCHDOG_MS, () => this.#watch()),
     ];
     draining.request();
@@ -303,7 +305,7 @@ export class Loop {
     return async () => {
       stopTurns();
       for (const stop of stops.splice(0)) stop();
-      await Promise.all([following.stop(), draining.stop(), testing.stop()]);
+      await Promise.all(all.map((work) => work.stop()));
     };
   }
 
