@@ -78,6 +78,11 @@ export class Admission<T extends Limited<T>> {
     return this.#waiting;
   }
 
+  /** Users that have their places and were not taken yet. */
+  get untaken(): number {
+    return this.#started.length;
+  }
+
   /** It gets its places now, or waits for them; its state says which. */
   request(one: T): void {
     one.state = "waiting";

@@ -94,6 +94,11 @@ export class CheckPipeline {
     return this.#hold.secondLooks;
   }
 
+  /** Runs that may begin at any moment without a message that says so: a limit, the lease or the disk held them back. */
+  get heldBack(): number {
+    return this.#admission.waiting + this.#admission.untaken + this.#hold.secondLooks;
+  }
+
   /** Our own network counts as cut: failures become `unfit`. */
   get isCut(): boolean {
     return this.#hold.isCut;

@@ -50,12 +50,14 @@ import { Watchdog } from "./watchdog.ts";
 
 /** How often the wheel is advanced at most, ms: the resolution of lateness. */
 const TICK_MS = 5;
-/** How long it is not advanced while checks run or wait, ms: what waits for its lease or the disk begins that late at most. */
+/** How long it is not advanced while checks are held back, ms: what waits for its lease or the disk begins that late at most. */
 const BUSY_TICK_MS = 25;
-/** The same while none does. What is made due sooner wakes the loop up. */
+/** The same while none is. What is made due sooner, and what a check says, wakes the loop up. */
 const IDLE_TICK_MS = 1_000;
 /** How often the control plane is asked for changes, in case a notice was lost; docs/decisions/0006-stores.md. */
 const FOLLOW_MS = 1_000;
+/** How often it is asked for heartbeats and tests where a notice cannot be lost, because only this process writes them, ms. */
+const SURE_NOTICE_MS = 5_000;
 const WATCHDOG_MS = 5_000;
 /** How long checks of shards that are given back may run on, ms; what has not ended by then is run by their next holder. */
 const GIVE_BACK_MS = 3_000;
@@ -285,7 +287,6 @@ export class Loop {
     );
     const draining = tryingAgain(() => this.#inbox.look(), "reading heartbeats");
     const testing = tryingAgain(() => this.#testJobs.look().then(() => this.#pipeline.flush()), "looking for tests");
-    const all = [following, draining, testing];
     const unsubscribe = [
       notices.subscribe("monitors", following.request),
       notices.subscribe("heartbeats", draining.request),
@@ -295,7 +296,13 @@ export class Loop {
       ...unsubscribe,
       onTicks(FOLLOW_MS, () => this.#checkClock()),
       onTicks(FOLLOW_MS, () => {
-        if (this.#testJobs.areOpen || commits.hasNews()) for (const work of all) work.request();
+        if (commits.hasNews()) following.request();
+        // Their time may pass.
+        if (this.#testJobs.areOpen) testing.request();
+      }),
+      onTicks(controlPlane.dialect === "sqlite" ? SURE_NOTICE_MS : FOLLOW_MS, () => {
+        draining.request();
+        testing.request();
       }),
       onTicks(WATCHDOG_MS, () => this.#watch()),
     ];
@@ -305,7 +312,7 @@ export class Loop {
     return async () => {
       stopTurns();
       for (const stop of stops.splice(0)) stop();
-      await Promise.all(all.map((work) => work.stop()));
+      await Promise.all([following, draining, testing].map((work) => work.stop()));
     };
   }
 
@@ -317,7 +324,7 @@ export class Loop {
     let timer: NodeJS.Timeout | undefined;
     const wait = (): void => {
       clearTimeout(timer);
-      const longestMs = pipeline.running + pipeline.waiting > 0 ? BUSY_TICK_MS : IDLE_TICK_MS;
+      const longestMs = pipeline.heldBack > 0 ? BUSY_TICK_MS : IDLE_TICK_MS;
       const untilDueMs = Math.min(pipeline.dueTimes.nextMs() - this.#clock.nowMs(), longestMs);
       const tookMs = clocks.monotonicNowMs() - startedAtMs;
       timer = setTimeout(turn, Math.ceil(Math.max(untilDueMs, TICK_MS - tookMs, 1)));
