@@ -1,4 +1,5 @@
 /** `npm run bench -- burst <kind>` */
+import { run as runDns } from "./dns.ts";
 import { run as runHttp } from "./http.ts";
 import { run as runPing } from "./ping.ts";
 import { run as runPort } from "./port.ts";
@@ -8,6 +9,7 @@ const BURSTS: Readonly<Record<string, () => Promise<unknown>>> = {
   keyword: () => runHttp("keyword"),
   port: () => runPort(),
   ping: () => runPing(),
+  dns: () => runDns(),
 };
 
 export async function runBurst(kind: string): Promise<void> {
