@@ -56,7 +56,7 @@ const BUSY_TICK_MS = 25;
 const IDLE_TICK_MS = 1_000;
 /** How often the control plane is asked for changes, in case a notice was lost; docs/decisions/0006-stores.md. */
 const FOLLOW_MS = 1_000;
-/** How often it is asked for heartbeats and tests where a notice cannot be lost, because only this process writes them, ms. */
+/** How often it is asked for heartbeats and tests in a data folder, whose one process says of each that it wrote it, ms. */
 const SURE_NOTICE_MS = 5_000;
 const WATCHDOG_MS = 5_000;
 /** How long checks of shards that are given back may run on, ms; what has not ended by then is run by their next holder. */
