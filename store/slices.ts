@@ -4,6 +4,7 @@
  */
 import { setImmediate } from "node:timers/promises";
 
+/** Our choice: an answer that is ready waits so long at most. */
 const SLICE_MS = 8;
 
 export class Slices {

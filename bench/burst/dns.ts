@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { createTransport } from "../../engine/transport/index.ts";
 import { conditions } from "../parts/conditions.ts";
-import { type Burst, measure, median, openProberRig } from "./prober-rig.ts";
+import { type Burst, measureEach, median, openProberRig } from "./prober-rig.ts";
 
 const DOMAIN = "demo.sonde.net";
 /** Of 1,000 c-ares loses some: all their answers come to one socket. */
@@ -69,21 +69,7 @@ function openRig(port: number): ReturnType<typeof openProberRig> {
 function burstOfResolver(port: number, checks: number, inFlight: number): Promise<Burst> {
   const resolver = new Resolver({ timeout: 10_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${port}`]);
-  return measure(checks, async () => {
-    let left = checks;
-    let failed = 0;
-    const work = async (): Promise<void> => {
-      while (left-- > 0) {
-        const isAnswered = await resolver.resolve4(DOMAIN).then(
-          () => true,
-          () => false,
-        );
-        if (!isAnswered) failed++;
-      }
-    };
-    await Promise.all(Array.from({ length: inFlight }, work));
-    return failed;
-  });
+  return measureEach(checks, inFlight, () => resolver.resolve4(DOMAIN));
 }
 
 async function compare(

@@ -10,7 +10,7 @@ import { createTransport } from "../../engine/transport/index.ts";
 import { connectTime } from "../../engine/transport/stream.ts";
 import type { Address, DialContext, Transport } from "../../engine/transport/transport.ts";
 import { conditions } from "../parts/conditions.ts";
-import { type Burst, measure, median, openProberRig } from "./prober-rig.ts";
+import { type Burst, measureEach, median, openProberRig } from "./prober-rig.ts";
 
 type ConnectTimeFunction = Transport["connectTime"];
 type Way = "native" | "node";
@@ -60,7 +60,10 @@ interface Rig {
 
 function openRig(what: "connect" | "check", connect: ConnectTimeFunction, port: number): Rig {
   if (what === "connect") {
-    return { burst: (checks, inFlight) => burstOfConnects(connect, port, checks, inFlight), close: async () => {} };
+    return {
+      burst: (checks, inFlight) => measureEach(checks, inFlight, () => connect([LOOPBACK], port, CONTEXT)),
+      close: async () => {},
+    };
   }
   const options = { allowNets: ["127.0.0.0/8"], ownEndpoints: [], resolvers: [], extraCaPem: null };
   const transport = createTransport({ ...options, rdapBootstrapUrl: null, canaries: null }, { connectTime: connect });
@@ -77,24 +80,6 @@ const CONTEXT: DialContext = {
   tried: () => {},
   answered: () => {},
 };
-
-function burstOfConnects(connect: ConnectTimeFunction, port: number, checks: number, inFlight: number): Promise<Burst> {
-  return measure(checks, async () => {
-    let left = checks;
-    let failed = 0;
-    const work = async (): Promise<void> => {
-      while (left-- > 0) {
-        const isUp = await connect([LOOPBACK], port, CONTEXT).then(
-          () => true,
-          () => false,
-        );
-        if (!isUp) failed++;
-      }
-    };
-    await Promise.all(Array.from({ length: inFlight }, work));
-    return failed;
-  });
-}
 
 async function compare(
   what: "connect" | "check",

@@ -92,6 +92,22 @@ export async function measure(checks: number, work: () => Promise<number>): Prom
   return { checks, failed, wallS, cpuS: (used.user + used.system) / 1e6 };
 }
 
+/** @param one does one check, and rejects when it fails */
+export function measureEach(checks: number, inFlight: number, one: () => Promise<unknown>): Promise<Burst> {
+  return measure(checks, async () => {
+    let left = checks;
+    let failed = 0;
+    const fail = (): void => {
+      failed++;
+    };
+    const work = async (): Promise<void> => {
+      while (left-- > 0) await one().catch(fail);
+    };
+    await Promise.all(Array.from({ length: inFlight }, work));
+    return failed;
+  });
+}
+
 export function median(numbers: readonly number[]): number {
   const sorted = [...numbers].sort((one, other) => one - other);
   const middle = sorted.length >> 1;

@@ -56,8 +56,6 @@ const BUSY_TICK_MS = 25;
 const IDLE_TICK_MS = 1_000;
 /** How often the control plane is asked for changes, in case a notice was lost; docs/decisions/0006-stores.md. */
 const FOLLOW_MS = 1_000;
-/** How often it is asked for heartbeats and tests in a data folder, whose one process says of each that it wrote it, ms. */
-const SURE_NOTICE_MS = 5_000;
 const WATCHDOG_MS = 5_000;
 /** How long checks of shards that are given back may run on, ms; what has not ended by then is run by their next holder. */
 const GIVE_BACK_MS = 3_000;
@@ -287,6 +285,7 @@ export class Loop {
     );
     const draining = tryingAgain(() => this.#inbox.look(), "reading heartbeats");
     const testing = tryingAgain(() => this.#testJobs.look().then(() => this.#pipeline.flush()), "looking for tests");
+    const works = [following, draining, testing];
     const unsubscribe = [
       notices.subscribe("monitors", following.request),
       notices.subscribe("heartbeats", draining.request),
@@ -296,13 +295,8 @@ export class Loop {
       ...unsubscribe,
       onTicks(FOLLOW_MS, () => this.#checkClock()),
       onTicks(FOLLOW_MS, () => {
-        if (commits.hasNews()) following.request();
-        // Their time may pass.
-        if (this.#testJobs.areOpen) testing.request();
-      }),
-      onTicks(controlPlane.dialect === "sqlite" ? SURE_NOTICE_MS : FOLLOW_MS, () => {
-        draining.request();
-        testing.request();
+        // The time of an open test may pass.
+        if (commits.hasNews() || this.#testJobs.areOpen) for (const work of works) work.request();
       }),
       onTicks(WATCHDOG_MS, () => this.#watch()),
     ];
@@ -312,7 +306,7 @@ export class Loop {
     return async () => {
       stopTurns();
       for (const stop of stops.splice(0)) stop();
-      await Promise.all([following, draining, testing].map((work) => work.stop()));
+      await Promise.all(works.map((work) => work.stop()));
     };
   }
 

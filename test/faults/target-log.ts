@@ -153,18 +153,18 @@ function match(
   latestMs: number,
 ): Matched {
   const taken = { due: new Set<number>(), hits: new Set<number>() };
-  const pass = (withinMs: number): void => {
+  const pass = (withinMs: number, except: ReadonlySet<number>): void => {
     let next = 0;
     for (const [index, atMs] of hits.entries()) {
-      if (taken.hits.has(index) || (withinMs === ON_TIME_MS && madeUp.has(index))) continue;
+      if (taken.hits.has(index) || except.has(index)) continue;
       while (next < due.length && (taken.due.has(next) || (due[next] ?? 0) < atMs - withinMs)) next += 1;
       if ((due[next] ?? Number.POSITIVE_INFINITY) > atMs + EARLY_MS) continue;
       taken.due.add(next);
       taken.hits.add(index);
     }
   };
-  pass(ON_TIME_MS);
-  pass(latestMs);
+  pass(ON_TIME_MS, madeUp);
+  pass(latestMs, new Set());
   return taken;
 }
 
