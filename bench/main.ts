@@ -98,6 +98,8 @@ program
   .option("--monitors <n>", "http monitors, each checked every second", Number, 2_000)
   .option("--seconds <s>", "length of each measurement", Number, 20)
   .option("--forms <n,n>", "by their number of checkers; 0: one process", "0,1,2")
+  .option("--apis <n>", "API processes of each form", Number, 1)
+  .option("--schedulers <n>", "scheduler processes of each form", Number, 1)
   .option("--profile <dir>", "write a CPU profile of each thread there")
   .action(
     ({

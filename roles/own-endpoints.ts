@@ -94,12 +94,10 @@ export async function watchOwnEndpoints(options: OwnOptions): Promise<RunningOwn
     );
   }
   await Promise.race([Promise.all(names.map(ask)), new Promise((resolve) => setTimeout(resolve, LOOKUP_MS).unref())]);
-  const timer = setInterval(
-    () => {
-      for (const name of names) void ask(name);
-    },
-    Math.min(everyMs, AGAIN_MS),
-  ).unref();
+  const askAll = (): void => {
+    for (const name of names) void ask(name);
+  };
+  const timer = names.length === 0 ? undefined : setInterval(askAll, Math.min(everyMs, AGAIN_MS)).unref();
   return { entries: written, memory: board.memory, close: () => clearInterval(timer) };
 }
 

@@ -14,6 +14,7 @@ import { giveBackStartPages } from "../native/start-pages.ts";
 import { StartError } from "../scheduler/role/handle.ts";
 import { keyFileWarning } from "../store/sealing/keys.ts";
 import { VERSION } from "../version.ts";
+import { measureLoopLag, NO_LIBRARY_LOOKS_MS } from "./loop-lag.ts";
 import { type Listener, type RunningOwn, watchOwnEndpoints } from "./own-endpoints.ts";
 
 /** What must be undone, last first. */
@@ -125,13 +126,11 @@ export function closing<Part extends { close(): Promise<void> | void }>(closers:
   return part;
 }
 
-/** How often the lag of the event loop is measured, ms. Each look wakes the process up; the library's 10 ms took most of what an idle process took. */
-const LAG_LOOK_MS = 500;
-
 /** Metrics of this process itself, and the registry that they are in. */
 export function processMetrics(role: "up" | "api" | "scheduler" | "checker"): Registry {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_LOOK_MS });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NO_LIBRARY_LOOKS_MS });
+  measureLoopLag(registry);
   new Gauge({
     name: "sonde_build_info",
     help: "1; the release and the role that this process runs, and its Node.js",

@@ -12,6 +12,7 @@ const NONE: SchedulerGauges & SchedulerCounts = {
     lateRows: 0,
     spoolBytes: 0,
     spoolRows: 0,
+    spoolOldestS: 0,
   },
   ...{ unfitProbers: 0, openIncidents: 0, shards: 1, allShards: 1, quarantined: 0, overBudget: 0, lostRows: 0 },
   ...{ droppedRows: 0, skippedTurns: 0, secondLooks: 0, shardsTaken: 1, shardsGivenBack: 0, shardsLost: 0 },

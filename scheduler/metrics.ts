@@ -18,6 +18,8 @@ export interface SchedulerGauges {
   readonly lateRows: number;
   readonly spoolBytes: number;
   readonly spoolRows: number;
+  /** Whole seconds. */
+  readonly spoolOldestS: number;
   readonly unfitProbers: number;
   readonly openIncidents: number;
   readonly shards: number;
@@ -58,6 +60,7 @@ const GAUGE_HELP: Readonly<Record<keyof SchedulerGauges, readonly [name: string,
   ],
   spoolBytes: ["sonde_spool_bytes", "Bytes of results that wait on disk for ClickHouse"],
   spoolRows: ["sonde_spool_rows", "Results that wait on disk for ClickHouse"],
+  spoolOldestS: ["sonde_spool_oldest_seconds", "How long the oldest of them has waited, whole seconds; 0: none waits"],
   unfitProbers: ["sonde_probers_unfit", "Probers that do not trust their own measurements"],
   openIncidents: ["sonde_incidents_open", "Open incidents"],
   shards: ["sonde_shards_held", "Shards of monitors that this scheduler holds"],

@@ -34,14 +34,24 @@ interface LocationFacts {
   readonly acl: string;
 }
 
-/** One API, one scheduler and checkers of the general pool, each with one prober thread. */
-export async function startRoles(
-  stores: StoreUrls,
-  sealingKeyFile: string,
-  allowNets: string,
-  checkers: number,
-  nodeArgs: readonly string[],
-): Promise<Installation> {
+/** Processes of each role. */
+export interface RoleCounts {
+  readonly apis: number;
+  readonly schedulers: number;
+  readonly checkers: number;
+}
+
+interface RolesOrder {
+  readonly stores: StoreUrls;
+  readonly sealingKeyFile: string;
+  readonly allowNets: string;
+  readonly counts: RoleCounts;
+  readonly nodeArgs: readonly string[];
+}
+
+/** APIs, schedulers and checkers of the general pool, each checker with one prober thread. The bench asks the first API. */
+export async function startRoles(order: RolesOrder): Promise<Installation> {
+  const { stores, sealingKeyFile, allowNets, counts, nodeArgs } = order;
   const folder = mkdtempSync(join(tmpdir(), "sonde-bench-"));
   const common = settingsUnderTest(folder, allowNets);
   const settings = { ...common, ...stores, SONDE_SEALING_KEY_FILE: sealingKeyFile };
@@ -51,37 +61,36 @@ export async function startRoles(
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const apiDir = join(folder, "api");
-    const api = await startSonde(
-      ["api"],
-      { ...settings, SONDE_PORT: "0", SONDE_DATA_DIR: apiDir },
-      API_BANNER,
-      nodeArgs,
-    );
-    processes.set("api", api);
+    const start = async (name: string, words: readonly string[], env: Env, banner: RegExp): Promise<SondeProcess> => {
+      const started = await startSonde(words, { ...env, SONDE_DATA_DIR: join(folder, name) }, banner, nodeArgs);
+      processes.set(name, started);
+      return started;
+    };
+    const apis: SondeProcess[] = [];
+    for (const name of named("api", counts.apis)) {
+      apis.push(await start(name, ["api"], { ...settings, SONDE_PORT: "0" }, API_BANNER));
+    }
     const facts = await addLocation({ ...settings, SONDE_DATA_DIR: join(folder, "admin") }, stores.SONDE_REDIS_URL);
-    const schedulerSettings = { ...settings, SONDE_DATA_DIR: join(folder, "scheduler") };
-    const scheduler = await startSonde(
-      ["scheduler", "--metrics", "127.0.0.1:0"],
-      schedulerSettings,
-      /metrics on port (\d+)/,
-      nodeArgs,
-    );
-    processes.set("scheduler", scheduler);
-    for (let n = 1; n <= checkers; n++) {
-      const dir = join(folder, `checker-${n}`);
+    const metricsPorts: string[] = [];
+    for (const name of named("scheduler", counts.schedulers)) {
+      const words = ["scheduler", "--metrics", "127.0.0.1:0"];
+      metricsPorts.push((await start(name, words, settings, /metrics on port (\d+)/)).banner[1] ?? "");
+    }
+    for (const name of named("checker", counts.checkers)) {
+      const dir = join(folder, name);
       mkdirSync(dir, { mode: 0o700 });
       writeFileSync(join(dir, "location-any.key"), facts.key_file, { mode: 0o600 });
-      const env = { ...common, SONDE_REDIS_URL: facts.redis_url, SONDE_DATA_DIR: dir, SONDE_WORKERS: "1" };
-      const words = ["checker", "--location", "any", "--name", `checker-${n}`];
-      processes.set(`checker ${n}`, await startSonde(words, env, /Sonde checks from/, nodeArgs));
+      const env = { ...common, SONDE_REDIS_URL: facts.redis_url, SONDE_WORKERS: "1" };
+      await start(name, ["checker", "--location", "any", "--name", name], env, /Sonde checks from/);
     }
+    const [api] = apis;
+    if (api === undefined) throw new Error("there must be one API at least");
     const uses = () => Object.fromEntries([...processes].map(([name, { pid }]) => [name, useOf(pid)]));
     return {
-      ...(await reached(api, apiDir)),
+      ...(await reached(api, join(folder, "api-1"))),
       uses,
       use: () => sumOf(Object.values(uses())),
-      metrics: async () => (await fetch(`http://127.0.0.1:${scheduler.banner[1] ?? ""}/metrics`)).text(),
+      metrics: async () => (await Promise.all(metricsPorts.map(metricsOn))).join("\n"),
       stop,
     };
   } catch (error) {
@@ -90,7 +99,17 @@ export async function startRoles(
   }
 }
 
-async function addLocation(settings: Readonly<Record<string, string>>, redisUrl: string): Promise<LocationFacts> {
+type Env = Readonly<Record<string, string>>;
+
+function named(role: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `${role}-${index + 1}`);
+}
+
+async function metricsOn(port: string): Promise<string> {
+  return (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+}
+
+async function addLocation(settings: Env, redisUrl: string): Promise<LocationFacts> {
   const words = [SONDE, "admin", "location", "add", "any", "--json"];
   const { stdout } = await promisify(execFile)(process.execPath, words, { env: settings });
   const facts = JSON.parse(stdout) as LocationFacts;

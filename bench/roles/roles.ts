@@ -16,11 +16,14 @@ import { type RunningSonde, startServiceUnderTest } from "../uptime/service.ts";
 import { targetNets } from "../uptime/target-address.ts";
 import { startTarget } from "../uptime/target-process.ts";
 import { measureUptime, SLOW_PER_MILLE, type UptimeBenchOptions, type UptimeFigures } from "../uptime/uptime.ts";
-import { type Installation, type StoreUrls, startRoles } from "./installation.ts";
+import { type Installation, type RoleCounts, type StoreUrls, startRoles } from "./installation.ts";
 
 export interface RolesBenchOptions {
   readonly monitors: number;
   readonly seconds: number;
+  /** Processes of these roles in each form that has roles. */
+  readonly apis: number;
+  readonly schedulers: number;
   /** Forms to measure, by their number of checkers; 0: one process. */
   readonly forms: readonly number[];
   /** Folder for CPU profiles, one per thread; null: none are taken. */
@@ -31,7 +34,8 @@ const INTERVAL_S = 1;
 const WARM_UP_S = 10;
 const FAILING_PER_MILLE = 10;
 
-export async function runRoles({ monitors, seconds, forms, profileDir }: RolesBenchOptions): Promise<void> {
+export async function runRoles(bench: RolesBenchOptions): Promise<void> {
+  const { monitors, seconds, forms, profileDir } = bench;
   const options: UptimeBenchOptions = {
     monitors,
     seconds,
@@ -53,9 +57,10 @@ export async function runRoles({ monitors, seconds, forms, profileDir }: RolesBe
   try {
     const found = new Map<number, UptimeFigures>();
     for (const checkers of forms) {
-      const figures = await measured(nameOf(checkers), options, async (allowNets) => {
+      const counts = { apis: bench.apis, schedulers: bench.schedulers, checkers };
+      const figures = await measured(nameOf(counts), options, async (allowNets) => {
         const stores = await servers.fresh();
-        if (checkers > 0) return startRoles(stores, sealingKeyFile, allowNets, checkers, profiling);
+        if (checkers > 0) return startRoles({ stores, sealingKeyFile, allowNets, counts, nodeArgs: profiling });
         const settings = { ...stores, SONDE_SEALING_KEY_FILE: sealingKeyFile, SONDE_WORKERS: "1" };
         return startServiceUnderTest(allowNets, profiling, settings);
       });
@@ -68,8 +73,11 @@ export async function runRoles({ monitors, seconds, forms, profileDir }: RolesBe
   }
 }
 
-function nameOf(checkers: number): string {
-  return checkers === 0 ? "one process" : `api, scheduler, ${checkers} ${checkers === 1 ? "checker" : "checkers"}`;
+function nameOf(counts: RoleCounts): string {
+  if (counts.checkers === 0) return "one process";
+  return Object.entries(counts)
+    .map(([roles, count]) => `${count} ${count === 1 ? roles.slice(0, -1) : roles}`)
+    .join(", ");
 }
 
 type Service = RunningSonde & Partial<Pick<Installation, "uses">>;

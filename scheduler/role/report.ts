@@ -59,7 +59,7 @@ export async function statusOf(parts: StatusParts): Promise<SchedulerStatus> {
   const gauges = {
     ...loop.state(),
     ...{ shards: shards.length, allShards: ownedShards.count, shardsTaken, shardsGivenBack, shardsLost },
-    ...{ spoolBytes, spoolRows, droppedRows, openIncidents },
+    ...{ spoolBytes, spoolRows, spoolOldestS: secondsSince(spool.oldestAtMs), droppedRows, openIncidents },
     unfitProbers: [...fitness.values()].filter((one) => !one.fit).length,
     quarantined: quarantine.size,
     overBudget: probers.overBudget,
@@ -67,6 +67,11 @@ export async function statusOf(parts: StatusParts): Promise<SchedulerStatus> {
   };
   const metricsText = await metrics.text(gauges, refusals);
   return { ...reportOf(parts), shards, healthyProbers: probers.size, spoolBytes, metrics: metricsText };
+}
+
+/** @param atMs Unix ms; null: never. @returns whole seconds */
+function secondsSince(atMs: number | null): number {
+  return atMs === null ? 0 : Math.max(0, Math.floor((SYSTEM_CLOCKS.wallNowMs() - atMs) / 1_000));
 }
 
 /** How long a row that was set aside is reported, ms: a day, so that an operator who looks once a day sees it. */

@@ -57,7 +57,7 @@ async function openSinkControlPlane(sql: SqlLocation): Promise<ControlPlane> {
   const writer = startSinkWriter(sql.file);
   return {
     ...controlPlane,
-    sink: { ...controlPlane.sink, apply: writer.apply },
+    sink: { ...controlPlane.sink, apply: writer.apply, settle: writer.settle },
     async close() {
       await writer.close();
       await controlPlane.close();
@@ -88,7 +88,7 @@ export async function openPump(
   log: Logger,
 ): Promise<Pump> {
   const appliedSeq = await controlPlane.sink.appliedSeq(spool.name);
-  const pump = new Pump({ spool, results, log, setAside, appliedSeq, mayWait });
+  const pump = new Pump({ spool, results, log, setAside, appliedSeq, settle: controlPlane.sink.settle, mayWait });
   // Until the notices are closed, which is with the stores.
   if (mayWait) insertWhenWanted(notices, pump);
   // Rows that the last process left go first.

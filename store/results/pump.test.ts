@@ -79,8 +79,8 @@ const asideIn = (folder: string): Pick<SetAside, "add"> => ({
 });
 const rowsOf = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, i) => JSON.stringify({ n: from + i }));
-const start = (results: ReturnType<typeof fakeStore>, appliedSeq = 0, mayWait = false) => {
-  pump = new Pump({ spool, results, log, setAside: asideIn(dir), appliedSeq, mayWait, clock });
+const start = (results: ReturnType<typeof fakeStore>, appliedSeq = 0, mayWait = false, settle = async () => {}) => {
+  pump = new Pump({ spool, results, log, setAside: asideIn(dir), appliedSeq, settle, mayWait, clock });
   return pump;
 };
 
@@ -105,6 +105,23 @@ describe("pump", () => {
     expect(store.rows()).toEqual(rowsOf(1, 5));
     await until(() => running.state.waitingRows === 0);
     expect(running.state).toMatchObject({ lastError: null, insertedRows: 5, rejectedRows: 0 });
+  });
+
+  it("carries nothing before what is applied would survive a power cut", async () => {
+    const store = fakeStore();
+    let failures = 1;
+    const settles: number[] = [];
+    const running = start(store, 0, false, async () => {
+      settles.push(store.attempts());
+      if (failures-- > 0) throw new StoreError("the disk is gone");
+    });
+    await spool.append(rowsOf(1, 3));
+    running.wake(3);
+    await until(() => running.state.lastError !== null);
+    expect(running.state).toMatchObject({ lastError: "the disk is gone", waitingRows: 3, insertedRows: 0 });
+    await until(() => running.state.waitingRows === 0);
+    expect(settles).toEqual([0, 0]);
+    expect(store.rows()).toEqual(rowsOf(1, 3));
   });
 
   it("tries again with longer pauses while the store is away, says why, and recovers", async () => {
@@ -199,7 +216,7 @@ describe("pump", () => {
     await until(() => running.state.waitingRows === 0);
     const firstAtMs = nowMs;
     await add(2, 3);
-    expect(timers.map(({ atMs }) => atMs - firstAtMs)).toEqual([10_000]);
+    expect(timers.map(({ atMs }) => atMs - firstAtMs)).toEqual([60_000]);
     await running.want();
     expect(store.rows()).toEqual(rowsOf(1, 3));
     expect(timers).toEqual([]);
@@ -214,7 +231,7 @@ describe("pump", () => {
     await add(5, 5);
     await until(() => running.state.waitingRows === 0);
     await add(6, 6);
-    expect(timers.map(({ atMs }) => atMs - nowMs)).toEqual([10_000]);
+    expect(timers.map(({ atMs }) => atMs - nowMs)).toEqual([60_000]);
   });
 
   it("does not let many rows wait", async () => {
@@ -225,7 +242,7 @@ describe("pump", () => {
     await until(() => running.state.waitingRows === 0);
     await spool.append(rowsOf(2, 100));
     running.wake(100);
-    expect(timers.map(({ atMs }) => atMs - nowMs)).toEqual([10_000]);
+    expect(timers.map(({ atMs }) => atMs - nowMs)).toEqual([60_000]);
     await spool.append(rowsOf(101, 101));
     running.wake(101);
     expect(timers.map(({ atMs }) => atMs - nowMs)).toEqual([2_000]);

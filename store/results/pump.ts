@@ -16,7 +16,7 @@ const INSERT_EVERY_MS = 2_000;
  * The same while few rows come and none is wanted (PumpOptions.mayWait). 100 monitors that are checked once a minute make three rows in two seconds, and an
  * insert of three costs what one of a hundred does.
  */
-const FEW_INSERT_EVERY_MS = 10_000;
+const FEW_INSERT_EVERY_MS = 60_000;
 /** So many do not wait longer. Our choice: 50 rows a second are inserted as often as more of them. */
 const FEW_ROWS = 100;
 /** So long after rows were wanted, the next ones do not wait longer: who reads once reads again. ms. */
@@ -29,6 +29,8 @@ export interface PumpOptions extends InsertTarget {
   readonly log: Logger;
   /** The sequence number up to which the control plane has applied rows. */
   readonly appliedSeq: number;
+  /** Resolves when what the control plane has applied would survive a power cut: after one it is replayed from the spool. */
+  readonly settle: () => Promise<void>;
   /** Whether few rows may wait for more of them: who reads the store says so first (Pump.want). Absent: no. */
   readonly mayWait?: boolean;
   readonly clock?: PumpClock;
@@ -66,6 +68,7 @@ export class Pump {
   readonly #target: InsertTarget;
   readonly #log: Logger;
   readonly #clock: PumpClock;
+  readonly #settle: () => Promise<void>;
   readonly #mayWait: boolean;
   #appliedSeq: number;
   /** The insert of the segment that is being carried; it stays while the store is away. */
@@ -81,8 +84,10 @@ export class Pump {
   #insertedRows = 0;
   #rejectedRows = 0;
 
-  constructor({ spool, results, setAside, log, appliedSeq, mayWait = false, clock = SYSTEM_PUMP_CLOCK }: PumpOptions) {
+  constructor(options: PumpOptions) {
+    const { spool, results, setAside, log, appliedSeq, settle, mayWait = false, clock = SYSTEM_PUMP_CLOCK } = options;
     this.#spool = spool;
+    this.#settle = settle;
     this.#mayWait = mayWait;
     this.#target = { results, setAside };
     this.#log = log;
@@ -174,6 +179,7 @@ export class Pump {
       if ((await this.#spool.next()) === undefined) await this.#spool.seal();
       for (let segment = await this.#spool.next(); segment !== undefined; segment = await this.#spool.next()) {
         if (segment.lastSeq > this.#appliedSeq) return;
+        await this.#settle();
         await this.#carry(segment);
         this.#succeeded();
       }

@@ -1,5 +1,5 @@
 /** Segments of the spool on disk: made, written, recovered after a crash, thinned, removed. */
-import { open, readdir, readFile, rename, truncate, unlink, writeFile } from "node:fs/promises";
+import { open, readdir, readFile, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
 import { decodeFrames, type Frame, type Keep, keepRows } from "./spool-frame.ts";
@@ -11,6 +11,8 @@ export interface Segment {
   lastSeq: number;
   rows: number;
   bytes: number;
+  /** Of its first row, of one that an earlier run left its last one: Unix ms. */
+  readonly writtenAtMs: number;
   /** Rows were dropped from it. */
   isThinned: boolean;
 }
@@ -36,6 +38,7 @@ export async function createSegment(dir: string, firstSeq: number): Promise<Open
     lastSeq: firstSeq - 1,
     rows: 0,
     bytes: 0,
+    writtenAtMs: Date.now(),
     isThinned: false,
     async write(frames, lastSeq, rows) {
       try {
@@ -79,6 +82,7 @@ export async function recoverSegments(dir: string, log: Logger): Promise<{ segme
 
 async function recover(path: string, firstSeq: number, endSeq: number, log: Logger): Promise<Segment> {
   const bytes = await readFile(path);
+  const writtenAtMs = (await stat(path)).mtimeMs;
   const { frames, validBytes, isDamaged } = decodeFrames(bytes);
   const counted = frames.filter((frame) => frame.firstSeq >= firstSeq && frame.firstSeq < endSeq);
   if (validBytes < bytes.length) {
@@ -89,7 +93,7 @@ async function recover(path: string, firstSeq: number, endSeq: number, log: Logg
   const last = counted.at(-1);
   const rows = counted.reduce((sum, frame) => sum + frame.rows, 0);
   const lastSeq = last === undefined ? firstSeq - 1 : last.firstSeq + last.rows - 1;
-  return { path, firstSeq, lastSeq, rows, bytes: validBytes, isThinned: false };
+  return { path, firstSeq, lastSeq, rows, bytes: validBytes, writtenAtMs, isThinned: false };
 }
 
 /** Whole frames of the segment, oldest first. */

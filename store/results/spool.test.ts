@@ -90,7 +90,12 @@ describe("spool", () => {
 
   it("hands out sealed segments only, oldest first, until each is released", async () => {
     const spool = await start();
+    expect(spool.oldestAtMs).toBeNull();
+    const fromMs = Date.now();
     await spool.append(numbered(1, 2));
+    const oldestAtMs = spool.oldestAtMs ?? 0;
+    expect(oldestAtMs).toBeGreaterThanOrEqual(fromMs);
+    expect(oldestAtMs).toBeLessThanOrEqual(Date.now());
     expect(await spool.next()).toBeUndefined();
     await spool.seal();
     await spool.append(numbered(3, 3));
@@ -98,10 +103,11 @@ describe("spool", () => {
     const first = await spool.next();
     expect(first).toMatchObject({ firstSeq: 1, lastSeq: 2, rows: 2 });
     expect((await spool.next())?.token).toBe(first?.token);
+    expect(spool.oldestAtMs).toBe(oldestAtMs);
     if (first !== undefined) await spool.release(first);
     expect(await spool.next()).toMatchObject({ firstSeq: 3, lastSeq: 3 });
     expect(await drained(spool)).toEqual(numbered(3, 3));
-    expect([spool.rows, spool.sizeBytes]).toEqual([0, 0]);
+    expect([spool.rows, spool.sizeBytes, spool.oldestAtMs]).toEqual([0, 0, null]);
   });
 
   it("goes on with the sequence after restarts, also when everything was released", async () => {

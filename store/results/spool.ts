@@ -123,6 +123,11 @@ export class Spool {
     return this.#all().reduce((sum, segment) => sum + segment.rows, 0);
   }
 
+  /** When the oldest row on disk was written, Unix ms; null: there is none. */
+  get oldestAtMs(): number | null {
+    return this.#all().find(({ rows }) => rows > 0)?.writtenAtMs ?? null;
+  }
+
   /** Rows dropped because the spool was full: those without a change of status first. */
   get droppedRows(): number {
     return this.#droppedRows;

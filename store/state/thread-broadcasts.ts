@@ -2,6 +2,7 @@
 import { resolve } from "node:path";
 import { performance } from "node:perf_hooks";
 import { BroadcastChannel } from "node:worker_threads";
+import { onTicks } from "../../model/ticks.ts";
 import { type OpenBroadcasts, ProjectListeners } from "./broadcasts.ts";
 
 /** How often a thread repeats what it listens to, ms. */
@@ -35,7 +36,7 @@ export function openThreadBroadcasts(file: string): OpenBroadcasts {
     else if (data.type === "text") listeners.tell(data.projectId, data.text);
     else for (const projectId of data.projects) heard.set(projectId, performance.now() + HEARD_MS);
   };
-  const timer = setInterval(tellWhat, REPEATED_MS).unref();
+  const stopTelling = onTicks(REPEATED_MS, tellWhat);
   const isHeardElsewhere = (projectId: number): boolean => {
     const untilMs = heard.get(projectId);
     if (untilMs === undefined) return false;
@@ -60,7 +61,7 @@ export function openThreadBroadcasts(file: string): OpenBroadcasts {
     },
     async close() {
       isOpen = false;
-      clearInterval(timer);
+      stopTelling();
       channel.close();
     },
   };

@@ -46,7 +46,14 @@ async function startRig(dir?: string): Promise<Rig> {
   undo.push(() => rmSync(folder, { recursive: true, force: true }));
   const spool = await Spool.open({ dir: folder, log: SILENT });
   undo.push(() => spool.close());
-  const pump = new Pump({ spool, results: store, log: SILENT, setAside: { add: async () => {} }, appliedSeq: 0 });
+  const pump = new Pump({
+    spool,
+    results: store,
+    log: SILENT,
+    setAside: { add: async () => {} },
+    appliedSeq: 0,
+    settle: async () => {},
+  });
   undo.push(() => pump.stop(0));
   let seq = 0;
   return {

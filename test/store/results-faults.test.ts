@@ -73,6 +73,7 @@ describe("inserts through faults", () => {
       log: SILENT,
       setAside: { add: async () => {} },
       appliedSeq: spool.lastSeq,
+      settle: async () => {},
       // Pauses are not what this is about.
       clock: {
         nowMs: () => Date.now(),

@@ -5,6 +5,7 @@
 import { Agent, get } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
+import { onTicks } from "../../../model/ticks.ts";
 import { makeFolder } from "../../../native/make-folder.ts";
 import { StoreError } from "../../errors.ts";
 import type { FrontProcess } from "./front-process.ts";
@@ -225,22 +226,27 @@ function watch(front: FrontProcess, port: number, onFrozen: () => void): () => v
   // One connection for all, because making one costs both processes more than the ping.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let missed = 0;
+  let isAsking = false;
   let isOver = false;
-  let timer: NodeJS.Timeout;
   const ask = async (): Promise<void> => {
-    missed = (await ping(port, agent)) ? 0 : missed + 1;
-    if (isOver) return;
-    if (missed < FROZEN_AFTER_PINGS) {
-      timer = setTimeout(() => void ask(), missed === 0 ? PING_EVERY_MS : PING_AGAIN_MS);
-      return;
-    }
+    if (isAsking) return;
+    isAsking = true;
+    do {
+      if (missed > 0) await delay(PING_AGAIN_MS);
+      missed = (await ping(port, agent)) ? 0 : missed + 1;
+    } while (!isOver && missed > 0 && missed < FROZEN_AFTER_PINGS);
+    isAsking = false;
+    if (isOver || missed === 0) return;
+    isOver = true;
     onFrozen();
     front.kill();
   };
-  timer = setTimeout(() => void ask(), PING_EVERY_MS);
+  const stopTicks = onTicks(PING_EVERY_MS, () => {
+    if (!isOver) void ask();
+  });
   return () => {
     isOver = true;
-    clearTimeout(timer);
+    stopTicks();
     agent.destroy();
   };
 }

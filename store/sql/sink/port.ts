@@ -42,6 +42,8 @@ export interface SinkStore {
    * @throws ShardsLost
    */
   apply(batch: SinkBatch): Promise<void>;
+  /** Resolves when all that apply() has committed would survive a power cut: only then its results may leave the spool. */
+  settle(): Promise<void>;
   /** Between batches only. @throws ShardsLost */
   touch(touch: SinkTouch): Promise<void>;
   /** 0 before the spool's first batch. */

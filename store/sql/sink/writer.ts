@@ -15,6 +15,7 @@ const LIMITS = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
 
 export interface SinkWriter {
   readonly apply: SinkStore["apply"];
+  readonly settle: SinkStore["settle"];
   /** Resolves when everything before is applied and the thread has ended. */
   close(): Promise<void>;
 }
@@ -57,22 +58,23 @@ export function startSinkWriter(file: string): SinkWriter {
     else one?.reject(errorOf(failure));
   }
 
-  function ask(batch: ToSinkThread["batch"]): Promise<void> {
+  function ask(work: ToSinkThread["work"]): Promise<void> {
     const to = thread ?? start();
     const id = ++lastId;
     return new Promise((resolve, reject) => {
       waiting.set(id, { resolve, reject });
-      to.postMessage({ id, batch } satisfies ToSinkThread);
+      to.postMessage({ id, work } satisfies ToSinkThread);
     });
   }
 
   return {
     apply: (batch) => ask(toRows(batch)),
+    settle: () => ask("settle"),
     async close() {
       const ending = thread;
       if (ending === null) return;
       const ended = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
-      await ask(null);
+      await ask("end");
       await ending.terminate();
       await ended;
     },
