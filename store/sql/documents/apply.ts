@@ -1,7 +1,7 @@
 /** All that one apply writes. Runs in one transaction: what is no longer as it was when the order was made undoes all of it. */
 import { THING_KINDS, type ThingKind } from "../../../model/document/plan.ts";
 import { Slices } from "../../slices.ts";
-import { chunksOf } from "../db/bulk.ts";
+import { bulkInsert, chunksOf, insertRows } from "../db/bulk.ts";
 import type { Session } from "../db/database.ts";
 import { encoder } from "../schema/column.ts";
 import { DOCUMENT_THINGS } from "../schema/document-tables.ts";
@@ -20,6 +20,7 @@ import {
 import { applySettings } from "./settings.ts";
 
 const fromThing = encoder(DOCUMENT_THINGS);
+const ADD_THINGS = bulkInsert(DOCUMENT_THINGS);
 /** Rows of one statement, which nothing interrupts. */
 const AT_ONCE = 100;
 
@@ -156,7 +157,7 @@ async function assign(
         .where((of) => of.or([of("key", "in", keys), of("thing_id", "in", ids)]))
         .execute();
       const rows = ofKind.map((thing) => fromThing({ projectId, documentId, ...thing }));
-      await kysely.insertInto("document_things").values(rows).execute();
+      await insertRows(session, ADD_THINGS, rows);
     }
   }
 }

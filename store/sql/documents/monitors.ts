@@ -1,29 +1,19 @@
 /** Monitors that one apply makes, changes and removes: in a few statements however many there are, some hundred rows at a time. */
 import type { Actor } from "../../../model/actor.ts";
-import { pauseEvent } from "../../../model/event.ts";
 import { familyOf } from "../../../model/kind.ts";
 import { newLiveState } from "../../../model/live.ts";
-import type { Monitor } from "../../../model/monitor.ts";
 import { Slices } from "../../slices.ts";
 import { holdWorkspace } from "../accounts/workspaces.ts";
-import { bulkInsert, bulkUpdate, chunksOf, insertInChunks, insertRows, unnested } from "../db/bulk.ts";
+import { bulkInsert, chunksOf, insertInChunks, insertRows, unnested } from "../db/bulk.ts";
 import { bulkStatement, type Session, type Statement } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
-import { appendEvents } from "../events/outbox.ts";
-import { addEventsToOpenIncidents } from "../incidents/events.ts";
-import { type ChangedMonitor, changeMonitor } from "../monitors/change.ts";
+import { type HeldChange, type HeldMonitor, holdWhole, rowOf, writeChanges } from "../monitors/bulk.ts";
+import { changeMonitor } from "../monitors/change.ts";
 import { insertHistory } from "../monitors/history.ts";
-import { type MonitorChange, type MonitorWithLive, type NewMonitor, SlotsFullError } from "../monitors/port.ts";
-import {
-  fromLive,
-  fromMonitor,
-  LIVE_COLUMNS,
-  MONITOR_COLUMNS,
-  SEALED_COLUMN,
-  toMonitorWithLive,
-} from "../monitors/rows.ts";
+import { type MonitorChange, type NewMonitor, SlotsFullError } from "../monitors/port.ts";
+import { fromLive } from "../monitors/rows.ts";
 import { slotsUsed } from "../monitors/slots.ts";
-import { historyOf, PAUSE_MESSAGES, remove, takesSlot } from "../monitors/writes.ts";
+import { remove, takesSlot } from "../monitors/writes.ts";
 import { insertColumns } from "../schema/column.ts";
 import { sealedFor } from "../schema/seal-new.ts";
 import { LIVE, MONITORS } from "../schema/tables.ts";
@@ -48,18 +38,6 @@ const ADD_MONITORS = bulkStatement(
 );
 const ADD_LIVE = bulkInsert(LIVE);
 
-/** The row's own and what never changes stay; so does maintenance, which is no one's wish of the monitor. */
-const KEPT: ReadonlySet<string> = new Set([
-  "maintenance_from_ms",
-  "maintenance_until_ms",
-  "deleted_at_ms",
-  "created_at_ms",
-  "project_id",
-  "organization_id",
-]);
-const SET_COLUMNS = insertColumns(MONITORS).filter((name) => !KEPT.has(name));
-const CHANGE_MONITORS = bulkUpdate("apply_monitors", MONITORS, { set: SET_COLUMNS, key: "id" });
-
 const LAST_ID: Statement = {
   name: "sonde_reserve_monitor_ids",
   sqlite:
@@ -70,10 +48,6 @@ const LAST_ID: Statement = {
 
 /** Rows of one statement, which nothing interrupts: one row at a time on SQLite, and a new monitor is written into three tables. */
 const AT_ONCE = 100;
-
-interface Held extends MonitorWithLive {
-  readonly generation: number;
-}
 
 export async function applyMonitors(session: Session, order: ApplyOrder): Promise<readonly Assigned[]> {
   const { create, change, remove: removed } = order.monitors;
@@ -89,27 +63,17 @@ export async function applyMonitors(session: Session, order: ApplyOrder): Promis
   return [...changed, ...made];
 }
 
-/** In the order of ids, so that two writers never wait for each other. @throws StaleOrderError */
+/** All of them. @throws StaleOrderError */
 async function holdAll(
   session: Session,
   projectId: number,
   wanted: readonly (Removed | Changed<MonitorChange>)[],
   slices: Slices,
-): Promise<ReadonlyMap<number, Held>> {
-  const held = new Map<number, Held>();
+): Promise<ReadonlyMap<number, HeldMonitor>> {
+  const held = new Map<number, HeldMonitor>();
   const ordered = wanted.map(({ id }) => id).sort((one, other) => one - other);
   for (const ids of chunksOf(ordered, AT_ONCE)) {
-    let query = session.kysely
-      .selectFrom("monitors as m")
-      .innerJoin("live as l", "l.monitor_id", "m.id")
-      .select([...MONITOR_COLUMNS, SEALED_COLUMN, "m.generation", ...LIVE_COLUMNS])
-      .where("m.id", "in", ids)
-      .where("m.project_id", "=", projectId)
-      .where("m.deleted_at_ms", "is", null)
-      .orderBy("m.id");
-    if (session.dialect === "postgres") query = query.forNoKeyUpdate("m");
-    for (const row of await query.execute())
-      held.set(row.id, { ...toMonitorWithLive(row), generation: row.generation });
+    for (const one of await holdWhole(session, projectId, ids)) held.set(one.monitor.id, one);
     await slices.rest();
   }
   for (const { id, version } of wanted) if (held.get(id)?.generation !== version) throw new StaleOrderError();
@@ -117,7 +81,11 @@ async function holdAll(
 }
 
 /** Counted once for all that take one, after those that are given back. @throws SlotsFullError */
-async function requireSlots(session: Session, order: ApplyOrder, held: ReadonlyMap<number, Held>): Promise<void> {
+async function requireSlots(
+  session: Session,
+  order: ApplyOrder,
+  held: ReadonlyMap<number, HeldMonitor>,
+): Promise<void> {
   const { slots, organizationId, monitors } = order;
   if (slots === null) return;
   const made = monitors.create.filter(({ input }) => familyOf(input.kind) === "tunnel").length;
@@ -134,12 +102,12 @@ async function requireSlots(session: Session, order: ApplyOrder, held: ReadonlyM
 async function changeAll(
   session: Session,
   { monitors, nowMs, actor }: ApplyOrder,
-  held: ReadonlyMap<number, Held>,
+  held: ReadonlyMap<number, HeldMonitor>,
   slices: Slices,
 ): Promise<readonly Assigned[]> {
   const assigned: Assigned[] = [];
   for (const some of chunksOf(monitors.change, AT_ONCE)) {
-    const changes: (ChangedMonitor & { readonly status: MonitorWithLive["live"]["status"] })[] = [];
+    const changes: HeldChange[] = [];
     for (const { id, change } of some) {
       const now = held.get(id);
       if (now === undefined) throw new StaleOrderError();
@@ -156,45 +124,8 @@ async function changeAll(
 }
 
 /** @returns the generation that they have now */
-async function writeChanges(
-  session: Session,
-  changes: readonly (ChangedMonitor & { readonly status: MonitorWithLive["live"]["status"] })[],
-  nowMs: number,
-  actor: Actor,
-): Promise<number> {
-  if (changes.length === 0) return 0;
-  const history = changes.flatMap((one) =>
-    historyOf(one, nowMs, actor).map((entry) => ({ monitorId: one.monitor.id, entry })),
-  );
-  await insertHistory(session, history);
-  const turned = changes.filter((one) => one.turned !== null);
-  const events = turned.map(({ monitor, turned: to }) => {
-    const type = to === "paused" ? ("monitor_paused" as const) : ("monitor_resumed" as const);
-    return [
-      monitor.id,
-      { type, atMs: nowMs, message: PAUSE_MESSAGES[to ?? "paused"], actor, location: null, data: {} },
-    ] as const;
-  });
-  await addEventsToOpenIncidents(session, new Map(events));
-  await appendEvents(
-    session,
-    turned.map(({ monitor, status }) => pauseEvent(monitor, status, actor, nowMs)),
-  );
-  const generation = await raiseGeneration(session);
-  const rows = changes.map(({ monitor }) => rowOf(monitor, generation));
-  await session.bulk(
-    CHANGE_MONITORS,
-    rows.map((row, index) => [...SET_COLUMNS.map((name) => row[name] ?? null), changes[index]?.monitor.id ?? null]),
-  );
-  return generation;
-}
-
 function assignedTo(thingId: number, { key, marks }: Managed, generation: number): Assigned {
   return { kind: "monitor", key, thingId, marks: { ...marks, [GENERATION_MARK]: String(generation) } };
-}
-
-function rowOf(monitor: Omit<Monitor, "id">, generation: number): Readonly<Record<string, string | number | null>> {
-  return { ...fromMonitor(monitor), sealed: monitor.sealed ?? null, generation };
 }
 
 async function createAll(

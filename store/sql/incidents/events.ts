@@ -1,5 +1,5 @@
 /** What happened during an incident (docs/api-contract.md#incidents). */
-import { insertInChunks } from "../db/bulk.ts";
+import { bulkInsert, insertRows } from "../db/bulk.ts";
 import { type Session, statement } from "../db/database.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { INCIDENT_EVENTS, type Row } from "../schema/tables.ts";
@@ -10,31 +10,18 @@ export type NewIncidentEvent = Omit<IncidentEvent, "id">;
 export const toEvent = decoder(INCIDENT_EVENTS) as (row: Row<"incident_events">) => IncidentEvent;
 const fromEvent = encoder<NewIncidentEvent, typeof INCIDENT_EVENTS.columns>(INCIDENT_EVENTS);
 
+const ADD_EVENTS = bulkInsert(INCIDENT_EVENTS);
+
 export async function insertEvents(
   session: Session,
   events: readonly { readonly incidentId: number; readonly event: NewIncidentEvent }[],
 ): Promise<void> {
-  await insertInChunks(
+  if (events.length === 0) return;
+  await insertRows(
     session,
-    "incident_events",
+    ADD_EVENTS,
     events.map(({ incidentId, event }) => ({ ...fromEvent(event), incident_id: incidentId })),
   );
-}
-
-/** Does nothing when the monitor has no open incident. */
-export async function addEventToOpenIncident(
-  session: Session,
-  monitorId: number,
-  event: NewIncidentEvent,
-): Promise<void> {
-  const open = await session.kysely
-    .updateTable("incidents")
-    .set((of) => ({ event_count: of("event_count", "+", 1) }))
-    .where("monitor_id", "=", monitorId)
-    .where("ended_at_ms", "is", null)
-    .returning("id")
-    .executeTakeFirst();
-  if (open !== undefined) await insertEvents(session, [{ incidentId: open.id, event }]);
 }
 
 const COUNT_OF_OPEN = {

@@ -1,22 +1,36 @@
 /** Many monitors changed in one transaction, with history, incident events and events, in a few statements however many there are. */
 
-import { SYSTEM_ACTOR } from "../../../model/actor.ts";
+import { type Actor, SYSTEM_ACTOR } from "../../../model/actor.ts";
 import { pauseEvent } from "../../../model/event.ts";
 import type { Monitor } from "../../../model/monitor.ts";
 import { bulkUpdate, chunksOf } from "../db/bulk.ts";
 import type { Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
 import { appendEvents } from "../events/outbox.ts";
-import { addEventsToOpenIncidents, type NewIncidentEvent } from "../incidents/events.ts";
-import { valuesOf } from "../schema/column.ts";
+import { addEventsToOpenIncidents } from "../incidents/events.ts";
+import { insertColumns, valuesOf } from "../schema/column.ts";
 import { MONITORS } from "../schema/tables.ts";
 import { type ChangedMonitor, changeMonitor } from "./change.ts";
-import { insertHistory } from "./history.ts";
+import { insertHistory, type NewHistoryEntry } from "./history.ts";
 import type { MonitorChange, MonitorWithLive } from "./port.ts";
-import { LIVE_COLUMNS, MONITOR_COLUMNS, toMonitorWithLive } from "./rows.ts";
-import { historyOf, PAUSE_MESSAGES } from "./writes.ts";
+import { fromMonitor, LIVE_COLUMNS, MONITOR_COLUMNS, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
 
-/** What a bulk change writes of a monitor. */
+/** The row's own and what never changes stay; so does maintenance, which is no one's wish of the monitor. */
+const KEPT: ReadonlySet<string> = new Set([
+  "maintenance_from_ms",
+  "maintenance_until_ms",
+  "deleted_at_ms",
+  "created_at_ms",
+  "project_id",
+  "organization_id",
+]);
+const SET_COLUMNS = insertColumns(MONITORS).filter((name) => !KEPT.has(name));
+const CHANGE_MONITORS = bulkUpdate("change_monitors", MONITORS, { set: SET_COLUMNS, key: "id" });
+
+/** The history shows these words (docs/api-contract.md#monitors). */
+const PAUSE_MESSAGES = { paused: "Monitoring paused", resumed: "Monitoring resumed" } as const;
+
+/** What changeMonitors() writes of a monitor. */
 const CHANGED = ["pause_reasons", "active", "paused_at_ms", "interval_s", "timeout_s", "updated_at_ms"] as const;
 const UPDATE = bulkUpdate("update_monitors", MONITORS, { set: [...CHANGED, "generation"], key: "id" });
 const changedValues = valuesOf<Monitor, typeof MONITORS.columns>(MONITORS, CHANGED);
@@ -66,18 +80,7 @@ export async function changeMonitors(
     .map((now) => ({ ...changeMonitor(now.monitor, wanted, nowMs), status: now.live.status }))
     .filter(({ isChanged }) => isChanged);
   if (changes.length === 0) return;
-  await insertHistory(
-    session,
-    changes.flatMap((one) =>
-      historyOf(one, nowMs, SYSTEM_ACTOR).map((entry) => ({ monitorId: one.monitor.id, entry })),
-    ),
-  );
-  const turned = changes.filter((one) => one.turned !== null);
-  await addEventsToOpenIncidents(session, new Map(turned.map((one) => [one.monitor.id, turnOf(one, nowMs)])));
-  await appendEvents(
-    session,
-    turned.map(({ monitor, status }) => pauseEvent(monitor, status, SYSTEM_ACTOR, nowMs)),
-  );
+  await tellChanges(session, changes, nowMs, SYSTEM_ACTOR);
   const generation = await raiseGeneration(session);
   await session.bulk(
     UPDATE,
@@ -85,13 +88,88 @@ export async function changeMonitors(
   );
 }
 
-function turnOf({ turned }: ChangedMonitor, atMs: number): NewIncidentEvent {
-  return {
-    type: turned === "paused" ? "monitor_paused" : "monitor_resumed",
-    atMs,
-    message: PAUSE_MESSAGES[turned ?? "paused"],
-    actor: SYSTEM_ACTOR,
-    location: null,
-    data: {},
-  };
+export interface HeldMonitor extends MonitorWithLive {
+  readonly generation: number;
+}
+
+/** Those of a project with their secrets, locked in the order of ids. @param ids some hundred */
+export async function holdWhole(
+  session: Session,
+  projectId: number,
+  ids: readonly number[],
+): Promise<readonly HeldMonitor[]> {
+  let query = session.kysely
+    .selectFrom("monitors as m")
+    .innerJoin("live as l", "l.monitor_id", "m.id")
+    .select([...MONITOR_COLUMNS, SEALED_COLUMN, "m.generation", ...LIVE_COLUMNS])
+    .where("m.id", "in", ids)
+    .where("m.project_id", "=", projectId)
+    .where("m.deleted_at_ms", "is", null)
+    .orderBy("m.id");
+  if (session.dialect === "postgres") query = query.forNoKeyUpdate("m");
+  return (await query.execute()).map((row) => ({ ...toMonitorWithLive(row), generation: row.generation }));
+}
+
+/** What a monitor that this transaction has locked becomes. */
+export interface HeldChange extends ChangedMonitor {
+  /** The live one: pausing does not change it. */
+  readonly status: MonitorWithLive["live"]["status"];
+}
+
+/** Whole monitors, secrets included. @returns the generation that they have now; 0: there was nothing to write */
+export async function writeChanges(
+  session: Session,
+  changes: readonly HeldChange[],
+  nowMs: number,
+  actor: Actor,
+): Promise<number> {
+  if (changes.length === 0) return 0;
+  await tellChanges(session, changes, nowMs, actor);
+  const generation = await raiseGeneration(session);
+  const values = changes.map(({ monitor }) => {
+    const row = rowOf(monitor, generation);
+    return [...SET_COLUMNS.map((name) => row[name] ?? null), monitor.id];
+  });
+  await session.bulk(CHANGE_MONITORS, values);
+  return generation;
+}
+
+/** @param monitor with its secrets */
+export function rowOf(
+  monitor: Omit<Monitor, "id">,
+  generation: number,
+): Readonly<Record<string, string | number | null>> {
+  return { ...fromMonitor(monitor), sealed: monitor.sealed ?? null, generation };
+}
+
+/** Their history, and of each that was paused or resumed an event for its open incident and one for webhooks. */
+export async function tellChanges(
+  session: Session,
+  changes: readonly HeldChange[],
+  nowMs: number,
+  actor: Actor,
+): Promise<void> {
+  const history = changes.flatMap((one) =>
+    historyOf(one, nowMs, actor).map((entry) => ({ monitorId: one.monitor.id, entry })),
+  );
+  await insertHistory(session, history);
+  const events = changes.flatMap(({ monitor, turned }) => {
+    if (turned === null) return [];
+    const type = turned === "paused" ? ("monitor_paused" as const) : ("monitor_resumed" as const);
+    const message = PAUSE_MESSAGES[turned];
+    return [[monitor.id, { type, atMs: nowMs, message, actor, location: null, data: {} }] as const];
+  });
+  await addEventsToOpenIncidents(session, new Map(events));
+  const turned = changes.filter((one) => one.turned !== null);
+  await appendEvents(
+    session,
+    turned.map(({ monitor, status }) => pauseEvent(monitor, status, actor, nowMs)),
+  );
+}
+
+function historyOf({ fields, turned }: ChangedMonitor, atMs: number, actor: Actor): NewHistoryEntry[] {
+  const entries: NewHistoryEntry[] = [];
+  if (fields.length > 0) entries.push({ type: "updated", atMs, message: `Updated ${fields.join(", ")}`, actor });
+  if (turned !== null) entries.push({ type: turned, atMs, message: PAUSE_MESSAGES[turned], actor });
+  return entries;
 }

@@ -1,21 +1,21 @@
 /** Monitors, changed. Each change is one transaction that also raises the generation and writes history. */
 
 import { type Actor, SYSTEM_ACTOR } from "../../../model/actor.ts";
-import { pauseEvent } from "../../../model/event.ts";
 import { familyOf, WEBSITE_KINDS } from "../../../model/kind.ts";
 import { newLiveState } from "../../../model/live.ts";
 import type { Monitor } from "../../../model/monitor.ts";
+import { Slices } from "../../slices.ts";
+import { holdWorkspace } from "../accounts/workspaces.ts";
 import { bulkInsert, insertRow, insertRows, rowInsert } from "../db/bulk.ts";
 import type { Database, Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
 import { isTaken } from "../db/unique.ts";
-import { appendEvents } from "../events/outbox.ts";
-import { addEventToOpenIncident } from "../incidents/events.ts";
 import { sealedFor } from "../schema/seal-new.ts";
 import { LIVE, MONITORS } from "../schema/tables.ts";
 import { storable, storableOrNull } from "../schema/text.ts";
-import { type ChangedMonitor, changeMonitor } from "./change.ts";
-import { addHistory, type NewHistoryEntry } from "./history.ts";
+import { type HeldChange, holdWhole, tellChanges, writeChanges } from "./bulk.ts";
+import { changeMonitor } from "./change.ts";
+import { addHistory } from "./history.ts";
 import { excludeImported, forgetImport } from "./imports.ts";
 import {
   type ManyChanged,
@@ -27,7 +27,7 @@ import {
   TokenTakenError,
 } from "./port.ts";
 import { fromLive, fromMonitor, LIVE_COLUMNS, MONITOR_COLUMNS, SEALED_COLUMN, toMonitorWithLive } from "./rows.ts";
-import { requireSlot } from "./slots.ts";
+import { requireSlot, slotsUsed } from "./slots.ts";
 
 type MonitorWrites = Pick<Monitors, "create" | "update" | "updateMany" | "remove" | "removeMany" | "setHostExpiry">;
 const ADD_MONITOR = rowInsert(MONITORS);
@@ -57,17 +57,17 @@ export function createMonitorWrites({ write }: Database): MonitorWrites {
     removeMany: (projectId, ids, nowMs) =>
       write(async (session) => {
         let removed = 0;
-        for (const id of inOrder(ids)) if (await remove(session, projectId, id, nowMs)) removed += 1;
+        const slices = new Slices();
+        // Always in this order: two that change the same monitors do not wait for each other.
+        for (const id of [...ids].sort((one, other) => one - other)) {
+          if (await remove(session, projectId, id, nowMs)) removed += 1;
+          await slices.rest();
+        }
         return removed;
       }),
     setHostExpiry: (projectId, host, expiry, nowMs) =>
       write((session) => setHostExpiry(session, projectId, host, expiry, nowMs)),
   };
-}
-
-/** Always in this order: two that change the same monitors do not wait for each other. */
-function inOrder(ids: readonly number[]): readonly number[] {
-  return [...ids].sort((one, other) => one - other);
 }
 
 type UpdateMany = Parameters<Monitors["updateMany"]>;
@@ -86,34 +86,48 @@ async function updateMany(
   { nowMs, actor, decide, slots, isDry }: ManyUpdate,
 ): Promise<ManyChanged> {
   const refused: ManyChanged["refused"][number][] = [];
-  let [changed, unchanged] = [0, 0];
-  for (const id of inOrder(ids)) {
-    const now = await hold(session, projectId, id);
-    if (now === undefined) continue;
+  const changes: HeldChange[] = [];
+  let unchanged = 0;
+  const free = new FreeSlots(session, isDry ? null : slots);
+  for (const now of await holdWhole(session, projectId, ids)) {
+    const { id, name } = now.monitor;
     const wanted = decide(now);
     if ("refused" in wanted) {
-      refused.push({ id, name: now.monitor.name, why: wanted.refused });
+      refused.push({ id, name, why: wanted.refused });
       continue;
     }
-    const full = takesSlot(now, wanted) && !isDry ? await fullSlots(session, now, slots) : null;
-    if (full !== null) refused.push({ id, name: now.monitor.name, why: full });
-    else if (!changeMonitor(now.monitor, wanted, nowMs).isChanged) unchanged += 1;
-    else {
-      changed += 1;
-      if (!isDry) await change(session, now, wanted, nowMs, actor);
-    }
+    const full = takesSlot(now, wanted) ? await free.take(now.monitor.organizationId) : null;
+    const changed = full === null ? changeMonitor(now.monitor, wanted, nowMs) : null;
+    if (full !== null) refused.push({ id, name, why: full });
+    else if (changed?.isChanged === true) changes.push({ ...changed, status: now.live.status });
+    else unchanged += 1;
   }
-  return { changed, unchanged, refused };
+  if (!isDry) await writeChanges(session, changes, nowMs, actor);
+  return { changed: changes.length, unchanged, refused };
 }
 
-/** null: there is room for it. */
-async function fullSlots(session: Session, { monitor }: MonitorWithLive, slots: number | null) {
-  try {
-    await requireSlot(session, monitor.organizationId, slots);
+/** Of the workspace of a project: what this transaction takes of them is written after all were taken. */
+class FreeSlots {
+  readonly #session: Session;
+  readonly #slots: number | null;
+  #used: number | null = null;
+
+  /** @param slots null: unlimited */
+  constructor(session: Session, slots: number | null) {
+    this.#session = session;
+    this.#slots = slots;
+  }
+
+  /** @returns null: there was one */
+  async take(organizationId: number): Promise<SlotsFullError | null> {
+    if (this.#slots === null) return null;
+    if (this.#used === null) {
+      await holdWorkspace(this.#session, organizationId);
+      this.#used = await slotsUsed(this.#session, organizationId);
+    }
+    if (this.#used >= this.#slots) return new SlotsFullError(this.#used, this.#slots);
+    this.#used += 1;
     return null;
-  } catch (error) {
-    if (error instanceof SlotsFullError) return error;
-    throw error;
   }
 }
 
@@ -207,35 +221,14 @@ export async function change(
 ): Promise<MonitorWithLive> {
   const changed = changeMonitor(now.monitor, wanted, nowMs);
   if (!changed.isChanged) return now;
-  const { monitor, turned } = changed;
-  await addHistory(session, monitor.id, ...historyOf(changed, nowMs, actor));
-  if (turned !== null) {
-    await addEventToOpenIncident(session, monitor.id, {
-      type: turned === "paused" ? "monitor_paused" : "monitor_resumed",
-      atMs: nowMs,
-      message: PAUSE_MESSAGES[turned],
-      actor,
-      location: null,
-      data: {},
-    });
-    await appendEvents(session, [pauseEvent(monitor, now.live.status, actor, nowMs)]);
-  }
+  const { monitor } = changed;
+  await tellChanges(session, [{ ...changed, status: now.live.status }], nowMs, actor);
   await session.kysely
     .updateTable("monitors")
     .set({ ...fromMonitor(monitor), generation: await raiseGeneration(session) })
     .where("id", "=", monitor.id)
     .execute();
   return { monitor, live: now.live };
-}
-
-/** The history shows these words (docs/api-contract.md#monitors). */
-export const PAUSE_MESSAGES = { paused: "Monitoring paused", resumed: "Monitoring resumed" } as const;
-
-export function historyOf({ fields, turned }: ChangedMonitor, atMs: number, actor: Actor): NewHistoryEntry[] {
-  const entries: NewHistoryEntry[] = [];
-  if (fields.length > 0) entries.push({ type: "updated", atMs, message: `Updated ${fields.join(", ")}`, actor });
-  if (turned !== null) entries.push({ type: turned, atMs, message: PAUSE_MESSAGES[turned], actor });
-  return entries;
 }
 
 /** A tombstone without settings stays: the plan hears of it, and results are hidden until they expire. */

@@ -249,7 +249,7 @@ const schedulers = table("schedulers", {
 const sinkSpools = table("sink_spools", { spool: text(), applied_seq: bigint() });
 
 /** Events that no delivery was made of yet. */
-const outbox = table("outbox", {
+export const OUTBOX = table("outbox", {
   id: id(),
   /** Its name outside, given once and for all. */
   event_id: text(),
@@ -434,7 +434,7 @@ export const TABLES = {
   shards,
   schedulers,
   sink_spools: sinkSpools,
-  outbox,
+  outbox: OUTBOX,
   webhooks: WEBHOOKS,
   webhook_deliveries: WEBHOOK_DELIVERIES,
   webhook_attempts: WEBHOOK_ATTEMPTS,
