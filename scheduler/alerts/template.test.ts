@@ -85,6 +85,25 @@ describe("a template", () => {
   });
 
   it.each([
+    ["a long condition", `{% if ${"a == 1 or ".repeat(700)}a %}{% endif %}`],
+    ["many arguments", `{{ a | date: ${"a,".repeat(3_800)}a }}`],
+    ["a long path", `{{ a${".b".repeat(3_900)} }}`],
+    ["many branches", `{% if b %}${"{% elsif b or b %}".repeat(400)}{% endif %}`],
+    ["many cases", `{% case a %}${"{% when 0,0,0,0,0 %}".repeat(350)}{% endcase %}`],
+    ["branches of one tag", `{% liquid\n if b\n${" elsif b or b or b\n".repeat(350)} endif %}`],
+  ])("takes as many steps as its tags are long: %s", (_name, tag) => {
+    expect(renderTemplate(tag, LIST)).toBe("");
+    const again = `{% for one in (1..20) %}${tag}{% endfor %}`;
+    expect(() => renderTemplate(again, LIST)).toThrow("render limit exceeded");
+  });
+
+  it("of as many items as a message has, with fifty tags each, is taken", () => {
+    const template = `{% for one in list %}${"{{ one | append: '-' }}".repeat(50)}{% endfor %}`;
+    const list = Array.from({ length: 20 }, (_, n) => `item ${n}`);
+    expect(renderTemplate(template, { list })).toContain("item 19-");
+  });
+
+  it.each([
     ["opened braces", "{{".repeat(4_000)],
     ["opened tags", "{%".repeat(4_000)],
     ["opened ifs", "{% if a %}".repeat(800)],

@@ -10,6 +10,7 @@ import {
   Tag,
   type TagToken,
   type Template,
+  TokenKind,
   type TopLevelToken,
 } from "liquidjs";
 import type { Message } from "../../model/alert-message.ts";
@@ -19,9 +20,11 @@ import { itemText, plainLines } from "./channels/tidy.ts";
 export const MOST_TEMPLATE = 8_192;
 /** Characters of what comes out; our choice: more than any service takes of a message. */
 export const MOST_RENDERED = 65_536;
-/** Parts and filters that the templates of one message may go through; an honest one has some dozens, and a hundred items some hundreds. */
-const STEPS = 20_000;
-/** For them together, ms, looked at with each part: what steps cannot bound, such as long conditions. */
+/** Parts and filters that the templates of one message may go through; an honest one has some dozens, and with twenty items some hundreds. The dearest take 20 to 30 ms of a processor. */
+const STEPS = 10_000;
+/** Characters of a tag that take as long as a step: a long condition, or a hundred arguments, are one part. */
+const STEP_CHARACTERS = 5;
+/** For them together, ms, looked at with each part: what steps do not bound. */
 const RENDER_MS = 250;
 /** Characters and members that filters, ranges and captures of one rendering make together. */
 const MADE = 131_072;
@@ -62,12 +65,19 @@ const SEARCHING: ReadonlySet<string> = new Set([
 /** They read other templates. */
 const READING_TAGS = ["include", "render", "layout", "block"] as const;
 
-/** What searches of this rendering have left. Rendering is synchronous, so that there is one at a time. */
-let searchable = 0;
+/** Rendering is synchronous, so that there is one at a time. */
+let current: Rendering | null = null;
 
 function search(text: unknown, pattern: unknown): void {
-  searchable -= String(text ?? "").length * Math.max(1, String(pattern ?? "").length);
-  if (searchable < 0) throw new Error("search limit exceeded");
+  current?.search(String(text ?? "").length * Math.max(1, String(pattern ?? "").length));
+}
+
+/** Counts each part as it is come to. */
+function* evaluated(templates: readonly Template[]): Generator<Template> {
+  for (const template of templates) {
+    current?.evaluate(template);
+    yield template;
+  }
 }
 
 /** As the tag of the library, but what it keeps counts as made: the output of a loop is counted by nothing else. */
@@ -109,6 +119,11 @@ function makeEngine(): Liquid {
       },
     },
   });
+  const { renderer } = engine;
+  const renderAll = renderer.renderTemplates.bind(renderer);
+  // It only goes over them, once.
+  renderer.renderTemplates = (templates, ...others) =>
+    renderAll(evaluated(templates) as unknown as Template[], ...others);
   for (const tag of READING_TAGS) delete engine.tags[tag];
   engine.registerTag("capture", BoundedCapture);
   for (const name of Object.keys(engine.filters)) {
@@ -135,6 +150,9 @@ function counted(filter: unknown, isSearch: boolean): Filter {
 }
 
 const ENGINE = makeEngine();
+/** They evaluate further tags, which are no parts of their own. */
+const BRANCHED: ReadonlySet<string> = new Set(["if", "unless", "case"]);
+const BRANCH = /\b(?:elsif|when)\b(?:(?![%\n]).)*/g;
 
 /** @throws TemplateError */
 export function parseTemplate(text: string): readonly Template[] {
@@ -151,6 +169,8 @@ export class Rendering {
   readonly #context: Readonly<Record<string, unknown>>;
   readonly #first: Context;
   #steps = 0;
+  /** Characters of all branches of the template that is rendered. */
+  #branches = 0;
   #begunAtMs = 0;
   #searchable = SEARCHED;
 
@@ -166,14 +186,15 @@ export class Rendering {
     const { memoryLimit, renderLimit } = this.#first;
     const limits = { memoryLimit, renderLimit, liquid: ENGINE };
     let rendered: unknown;
-    searchable = this.#searchable;
+    this.#branches = text.match(BRANCH)?.join("").length ?? 0;
+    current = this;
     try {
       const scope = new Context({ ...this.#context }, ENGINE.options, { sync: true }, limits);
       rendered = ENGINE.renderSync([...parsed], scope);
     } catch (error) {
       throw new TemplateError(wordsOf(error), isSlow(error));
     } finally {
-      this.#searchable = searchable;
+      current = null;
     }
     if (typeof rendered !== "string" || rendered.length > MOST_RENDERED) {
       throw new TemplateError(`makes more than ${MOST_RENDERED} characters`);
@@ -181,10 +202,26 @@ export class Rendering {
     return rendered;
   }
 
+  /** @param comparisons of characters, at worst */
+  search(comparisons: number): void {
+    this.#searchable -= comparisons;
+    if (this.#searchable < 0) throw new Error("search limit exceeded");
+  }
+
+  evaluate({ token }: Template): void {
+    if (token.kind === TokenKind.HTML) return;
+    const isBranched = token.kind === TokenKind.Tag && BRANCHED.has((token as TagToken).name);
+    this.#take((token.end - token.begin + (isBranched ? this.#branches : 0)) / STEP_CHARACTERS);
+  }
+
+  #take(steps: number): void {
+    this.#steps += steps;
+    if (this.#steps > STEPS) throw new Error("render limit exceeded");
+  }
+
   /** @param nowMs monotonic, as the library gives it with each part; 0: not given */
   #step(nowMs: number): void {
-    this.#steps += 1;
-    if (this.#steps > STEPS) throw new Error("render limit exceeded");
+    this.#take(1);
     if (nowMs === 0) return;
     if (this.#begunAtMs === 0) this.#begunAtMs = nowMs;
     if (nowMs - this.#begunAtMs > RENDER_MS) throw new TooSlow("render time exceeded");
