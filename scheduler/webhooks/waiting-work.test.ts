@@ -79,15 +79,15 @@ it("asks at each look where commits cannot be told", async () => {
   expect(await store.look()).toBe(true);
 });
 
-it("asks for a turn every five seconds, whatever the store says", async () => {
-  store.pass(4_999);
+it("asks for a turn every fifteen seconds, whatever the store says", async () => {
+  store.pass(14_999);
   expect(await store.look()).toBe(false);
   store.pass(1);
   expect(await store.look()).toBe(true);
 });
 
 it("asks for a turn again after one that failed", async () => {
-  store.pass(5_000);
+  store.pass(15_000);
   expect(await store.work.isDue(1)).toBe(true);
   expect(await store.work.isDue(1)).toBe(true);
   store.work.turned();

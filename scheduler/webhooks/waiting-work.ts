@@ -6,7 +6,7 @@ import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { CLOCK_STEP_MS, type Clocks } from "../clock.ts";
 
 /** A whole turn is made this often although nothing seems to be due, ms. Our choice: whatever these questions overlook waits no longer. */
-const WHOLE_TURN_MS = 5_000;
+const WHOLE_TURN_MS = 15_000;
 
 /** What of the control plane is asked. */
 export interface WorkSource {

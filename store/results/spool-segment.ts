@@ -1,4 +1,5 @@
 /** Segments of the spool on disk: made, written, recovered after a crash, thinned, removed. */
+import { constants } from "node:fs";
 import { open, readdir, readFile, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
@@ -27,10 +28,13 @@ export interface OpenSegment extends Segment {
 const NAME = /^(\d{16})(?:-(\d{16}))?\.seg$/;
 const padded = (seq: number) => String(seq).padStart(16, "0");
 
+/** Each write waits for the disk by itself, open(2): a sync of its own would be another task of the thread pool. */
+const SYNCED_WRITES = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_DSYNC;
+
 export async function createSegment(dir: string, firstSeq: number): Promise<OpenSegment> {
   const path = join(dir, `${padded(firstSeq)}.seg`);
   // A file of that name may be left from an earlier run. It is empty or was never acknowledged, so it is overwritten.
-  const handle = await open(path, "w", 0o600);
+  const handle = await open(path, SYNCED_WRITES, 0o600);
   await syncFolder(dir);
   const segment: OpenSegment = {
     path,
@@ -46,7 +50,6 @@ export async function createSegment(dir: string, firstSeq: number): Promise<Open
           written += (await handle.write(frames, written, frames.length - written, segment.bytes + written))
             .bytesWritten;
         }
-        await handle.datasync();
       } catch (error) {
         // If this fails too, recovery ignores the rest, because its frames have the same sequence numbers as the next segment.
         await handle.truncate(segment.bytes).catch(() => undefined);
