@@ -110,7 +110,7 @@ import { parseAllowNet } from "./transport/allow-nets.ts";
 import { parseNameServer } from "./transport/name-servers.ts";
 import { parseHosts, parseResolvConf } from "./transport/system-names.ts";
 import { gatewaysOf, parseCanary } from "./trust/canary.ts";
-import { prepareWireguard } from "./tunnels/wireguard-peers.ts";
+import { PreparedWireguard } from "./tunnels/wireguard-peers.ts";
 import { parseVerifyUrl } from "./verify/endpoint.ts";
 
 const GROWTH = 8;
@@ -360,7 +360,7 @@ const TEXTS: readonly Reader[] = [
     (of) => {
       const lists = `${WIREGUARD}Address = ${of}\nDNS = ${of}\n${PEER}AllowedIPs = ${of}\n`;
       const peers = of.startsWith("fd00::") ? of.split(",", 200).map((ip) => `${PEER}AllowedIPs = ${ip}\n`) : [];
-      return prepareWireguard(readWireguardConfig({ config: lists + peers.join("") }), {}, null).deciderFor([]);
+      return new PreparedWireguard(readWireguardConfig({ config: lists + peers.join("") }), {}, null).deciderFor([]);
     },
     [["fd00::1/128,", ""]],
     MAX_LINK,

@@ -12,7 +12,7 @@ const LOAD = fileURLToPath(new URL("./silent-load.js", import.meta.url));
 const SILENT_NETWORK = "10.78.0.0/16";
 /** Half of the silent servers are in flight at a time, and other checks run beside them. */
 const ORDER: SilentOrder = { servers: 10_000, inFlight: 5_000, timeoutMs: 10_000, othersPerS: 300, quietS: 5 };
-const MOST_MB = 400;
+const MOST_MB = 300;
 const MOST_LATENESS_MS = 100;
 
 export async function run(): Promise<void> {

@@ -6,21 +6,21 @@ import { configOf } from "../protocols/amneziawg/config.ts";
 import { createFraming } from "../protocols/amneziawg/framing.ts";
 import { hasPreamble } from "../protocols/amneziawg/params.ts";
 import { preparedOnce } from "./settings.ts";
-import { checkWireguard, prepareWireguard } from "./wireguard-peers.ts";
+import { checkWireguard, PreparedWireguard } from "./wireguard-peers.ts";
 
 const prepared = preparedOnce((settings: TunnelFields) => {
   const config = configOf(settings);
-  return { ...prepareWireguard(config, settings, config.params), params: config.params };
+  return { wireguard: new PreparedWireguard(config, settings, config.params), params: config.params };
 });
 
 export async function run(settings: TunnelFields, context: ProbeContext): Promise<Outcome> {
-  const ready = prepared(settings);
-  if (context.transport.isAnonymous && hasPreamble(ready.params)) {
+  const { wireguard, params } = prepared(settings);
+  if (context.transport.isAnonymous && hasPreamble(params)) {
     throw new NetworkFault(
       "misconfigured",
       "Junk and signature packets (Jc, I1 to I5) are not sent without an account",
     );
   }
   // The contract names WireGuard and IKEv2 where it means the tunnel's own address.
-  return checkWireguard(ready, createFraming(ready.params, context), false, context);
+  return checkWireguard(wireguard, { framing: createFraming(params, context), tellsAddress: false }, context);
 }

@@ -4,14 +4,15 @@ import type { TunnelFields } from "../contract/tunnel.ts";
 import { configOf } from "../protocols/wireguard/config.ts";
 import { plainFraming } from "../protocols/wireguard/message.ts";
 import { preparedOnce } from "./settings.ts";
-import { checkWireguard, prepareWireguard } from "./wireguard-peers.ts";
+import { checkWireguard, PreparedWireguard } from "./wireguard-peers.ts";
 
 const prepared = preparedOnce((settings: TunnelFields) => {
   const config = configOf(settings);
-  return { ...prepareWireguard(config, settings, null), framing: plainFraming(config.reserved) };
+  const dialling = { framing: plainFraming(config.reserved), tellsAddress: true };
+  return { wireguard: new PreparedWireguard(config, settings, null), dialling };
 });
 
-export async function run(settings: TunnelFields, context: ProbeContext): Promise<Outcome> {
-  const ready = prepared(settings);
-  return checkWireguard(ready, ready.framing, true, context);
+export function run(settings: TunnelFields, context: ProbeContext): Promise<Outcome> {
+  const { wireguard, dialling } = prepared(settings);
+  return checkWireguard(wireguard, dialling, context);
 }

@@ -9,7 +9,9 @@ export function opensslCrypto(): WireguardCrypto | null {
   if (openssl === null) return null;
   return {
     privateKey: (seed) => ({
-      publicBytes: openssl.x25519Public(seed),
+      get publicBytes() {
+        return openssl.x25519Public(seed);
+      },
       agree: (peer) => openssl.x25519(seed, peer.bytes),
     }),
     publicKey: (bytes) => ({ bytes }),

@@ -3,7 +3,7 @@
 import { before } from "../../model/text.ts";
 import { isOwnVerdict } from "../../model/verdict.ts";
 import type { Outcome, ProbeContext } from "../contract/probe.ts";
-import type { TunnelFields } from "../contract/tunnel.ts";
+import type { TunnelEndpoint, TunnelFields } from "../contract/tunnel.ts";
 import { targetsOf } from "../contract/tunnel-targets.ts";
 import { classify } from "../net/classify.ts";
 import { NetworkFault } from "../net/fault.ts";
@@ -17,10 +17,10 @@ import { type Framing, RESPONSE } from "../protocols/wireguard/message.ts";
 import { createPeerKeys, type PeerKeys } from "../protocols/wireguard/noise.ts";
 import { onePerFamily } from "../transport/one-per-family.ts";
 import type { Address } from "../transport/transport.ts";
-import { checkTunnel } from "./check-tunnel.ts";
+import { checkTunnel, type TunnelCheck } from "./check-tunnel.ts";
 import { askable } from "./inner-probe.ts";
 import { wireguardCrypto } from "./wireguard-crypto.ts";
-import { type WireguardEndpoint, WireguardTunnel } from "./wireguard-tunnel.ts";
+import { type TimestampMemory, type WireguardEndpoint, WireguardTunnel } from "./wireguard-tunnel.ts";
 
 /** Servers of one configuration that are brought up in one check. */
 const PEER_LIMIT = 8;
@@ -33,94 +33,144 @@ const LEAST_OTHERS_MS = 1_200;
 /** The verdict is ours before the check's deadline ends it without words, ms. */
 const MARGIN_MS = 100;
 
-/** Of one configuration. */
-export interface PreparedWireguard {
-  /** Those that have an endpoint, in the order of the file. */
-  readonly servers: readonly PreparedServer[];
-  /** The one whose AllowedIPs lead to what is asked. */
-  readonly deciderFor: (operators: readonly QuestionTarget[]) => PreparedServer | undefined;
-  /** Silence of any other peer counts too. */
-  readonly needsAll: boolean;
-  readonly stuckHint: string;
-}
-
-interface PreparedServer {
-  /** Of the peer in the file, from 1. */
-  readonly number: number;
-  readonly end: WireguardEndpoint;
-  readonly host: string;
-  /** Dialled instead of resolving the host; null: the host is resolved. */
-  readonly ip: string | null;
-  /** What is to be asked through it. */
-  readonly targetsOf: (operators: readonly QuestionTarget[]) => readonly QuestionTarget[];
-}
-
-interface RoutedTarget extends QuestionTarget {
-  /** The place in the file of the peer that it goes to, which has the longest of the prefixes that hold it; -1: no peer. */
-  readonly owner: number;
-}
-
 interface Network {
   readonly address: Uint8Array;
   readonly bits: number;
 }
 
-/** @param fields of the monitor; `ip` is the first server's. @throws NetworkFault `misconfigured` */
-export function prepareWireguard(
-  config: WireguardConfig,
-  { ip, all_peers: needsAll = false }: TunnelFields,
-  params: AmneziaParams | null,
-): PreparedWireguard {
-  const networks = config.peers.map(({ allowedIps }) => allowedIps.flatMap((text) => networkOf(text) ?? []));
-  const same = {
-    addresses: literals(config.addresses),
-    dns: literals(config.dns),
-    mtuBytes: config.mtuBytes,
-    clock: { lastNs: 0n },
-    diagnose: (sizes: readonly number[]) => diagnose(sizes, params),
-  };
-  // Once for all servers: files have hundreds of peers and thousands of networks.
-  const routed = memoizedLast((operators: readonly QuestionTarget[]): readonly RoutedTarget[] =>
-    targetsOf(same.dns, operators).map((target) => ({ ...target, owner: ownerOf(target.address, networks) })),
-  );
-  const oneOfEachFamily = [...new Map(same.addresses.map((text) => [text.includes(":"), text])).values()];
-  const ours = new Set(same.addresses.map((text) => Buffer.from(addressBytes(text) ?? []).toString("hex")));
-  const dialled = config.peers.flatMap((peer, index) => (peer.endpoint === null ? [] : [{ peer, index }]));
-  const servers = dialled.map(
-    ({ peer, index }, at): PreparedServer => ({
-      number: index + 1,
-      end: { ...same, keys: keysOf(config, peer), port: peer.endpoint?.port ?? 0 },
-      host: peer.endpoint?.host ?? "",
-      ip: at === 0 ? (ip ?? null) : null,
-      targetsOf: memoizedLast((operators) => {
-        const wanted = routed(operators).filter(({ owner }) => owner === index);
-        return wanted.length > 0 ? wanted : echoesTo(networks[index] ?? [], ours);
-      }),
-    }),
-  );
-  return {
-    servers,
-    deciderFor: memoizedLast((operators) => {
-      const owners = askable(routed(operators), oneOfEachFamily).map(({ owner }) => owner + 1);
-      const numbers = owners.filter((owner) => servers.some(({ number }) => number === owner));
-      return (
-        servers.find(({ number }) => number === numbers[0]) ??
-        servers.find((server) => askable(server.targetsOf(operators), oneOfEachFamily).length > 0) ??
-        servers[0]
-      );
-    }),
-    needsAll,
-    stuckHint: stuckHint(config.unknownKeys, params),
-  };
+/** What follows from the operator's targets: the same list makes the same, and a prober has one list. */
+interface Routes {
+  readonly operators: readonly QuestionTarget[];
+  /** The server whose AllowedIPs lead to what is asked. */
+  readonly decider: PreparedServer | undefined;
+  /** What is to be asked through each server; empty where nothing leads to it, and then made when it is first wanted. */
+  readonly targets: (readonly QuestionTarget[])[];
 }
 
-/** The same list makes the same answer; a prober has one list. */
-function memoizedLast<Input extends object, Answer>(answer: (input: Input) => Answer): (input: Input) => Answer {
-  let last: { readonly input: Input; readonly answer: Answer } | undefined;
-  return (input) => {
-    if (last?.input !== input) last = { input, answer: answer(input) };
-    return last.answer;
-  };
+/** One configuration between its checks: what they need and not what it was read from, because thousands of these wait. */
+export class PreparedWireguard {
+  /** Those that have an endpoint, in the order of the file. */
+  readonly servers: readonly PreparedServer[];
+  readonly addresses: readonly string[];
+  readonly dns: readonly string[];
+  readonly mtuBytes: number;
+  /** Silence of any other peer counts too. */
+  readonly needsAll: boolean;
+  readonly stuckHint: string;
+  readonly params: AmneziaParams | null;
+  /** The greatest time stamp that was sent. */
+  lastNs = 0n;
+  /** AllowedIPs of each peer of the file. */
+  readonly #allowedIps: readonly (readonly string[])[];
+  #routes: Routes | null = null;
+
+  /** @param fields of the monitor; `ip` is the first server's. @throws NetworkFault `misconfigured` */
+  constructor(
+    config: WireguardConfig,
+    { ip, all_peers: needsAll = false }: TunnelFields,
+    params: AmneziaParams | null,
+  ) {
+    const dialled = config.peers.flatMap((peer, index) => (peer.endpoint === null ? [] : [{ peer, index }]));
+    this.servers = dialled.map(
+      ({ peer, index }, at) =>
+        new PreparedServer(this, index, keysOf(config, peer), peer.endpoint, at === 0 ? ip : null),
+    );
+    this.addresses = literals(config.addresses);
+    this.dns = literals(config.dns);
+    this.mtuBytes = config.mtuBytes;
+    this.needsAll = needsAll;
+    this.stuckHint = stuckHint(config.unknownKeys, params);
+    this.params = params;
+    this.#allowedIps = config.peers.map(({ allowedIps }) => allowedIps);
+  }
+
+  deciderFor(operators: readonly QuestionTarget[]): PreparedServer | undefined {
+    return this.#routesFor(operators).decider;
+  }
+
+  targetsFor(server: PreparedServer, operators: readonly QuestionTarget[]): readonly QuestionTarget[] {
+    return this.#targetsOf(server, this.#routesFor(operators).targets);
+  }
+
+  #routesFor(operators: readonly QuestionTarget[]): Routes {
+    if (this.#routes?.operators === operators) return this.#routes;
+    // Once for all servers: files have hundreds of peers and thousands of networks.
+    const networks = this.#allowedIps.map(networksOf);
+    const asked = targetsOf(this.dns, operators);
+    const owners = asked.map(({ address }) => ownerOf(address, networks));
+    const targets: (readonly QuestionTarget[])[] = this.servers.map(({ index }) =>
+      asked.filter((_, at) => owners[at] === index),
+    );
+    const addresses = [...new Map(this.addresses.map((text) => [text.includes(":"), text])).values()];
+    const first = askable(asked, addresses).find((target) => targets.some((wanted) => wanted.includes(target)));
+    const decider =
+      first === undefined
+        ? this.servers.find((server) => askable(this.#targetsOf(server, targets), addresses).length > 0)
+        : this.servers.find((_, at) => targets[at]?.includes(first));
+    this.#routes = { operators, decider: decider ?? this.servers[0], targets };
+    return this.#routes;
+  }
+
+  #targetsOf(server: PreparedServer, targets: Routes["targets"]): readonly QuestionTarget[] {
+    const at = this.servers.indexOf(server);
+    const wanted = targets[at] ?? [];
+    if (wanted.length > 0) return wanted;
+    const ours = new Set(this.addresses.map((text) => Buffer.from(addressBytes(text) ?? []).toString("hex")));
+    const echoes = echoesTo(networksOf(this.#allowedIps[server.index] ?? []), ours);
+    targets[at] = echoes;
+    return echoes;
+  }
+}
+
+/** One server of a configuration. */
+class PreparedServer implements WireguardEndpoint {
+  readonly of: PreparedWireguard;
+  /** Of the peer in the file, from 0. */
+  readonly index: number;
+  readonly keys: PeerKeys;
+  readonly host: string;
+  readonly port: number;
+  /** Dialled instead of resolving the host; null: the host is resolved. */
+  readonly ip: string | null;
+
+  constructor(
+    of: PreparedWireguard,
+    index: number,
+    keys: PeerKeys,
+    endpoint: TunnelEndpoint | null,
+    ip?: string | null,
+  ) {
+    this.of = of;
+    this.index = index;
+    this.keys = keys;
+    this.host = endpoint?.host ?? "";
+    this.port = endpoint?.port ?? 0;
+    this.ip = ip ?? null;
+  }
+
+  get addresses(): readonly string[] {
+    return this.of.addresses;
+  }
+
+  get dns(): readonly string[] {
+    return this.of.dns;
+  }
+
+  get mtuBytes(): number {
+    return this.of.mtuBytes;
+  }
+
+  get clock(): TimestampMemory {
+    return this.of;
+  }
+
+  targetsFor(operators: readonly QuestionTarget[]): readonly QuestionTarget[] {
+    return this.of.targetsFor(this, operators);
+  }
+
+  diagnose(straySizes: readonly number[]): NetworkFault | null {
+    return diagnose(straySizes, this.of.params);
+  }
 }
 
 function keysOf(config: WireguardConfig, peer: WireguardPeer): PeerKeys {
@@ -133,64 +183,101 @@ function keysOf(config: WireguardConfig, peer: WireguardPeer): PeerKeys {
   return keys;
 }
 
+/** How all servers of one check are dialled. */
+interface WireguardDialling {
+  readonly framing: Framing;
+  readonly tellsAddress: boolean;
+}
+
 /**
  * The peer that routes what is asked decides, as it does for the packets of a device with this file. Of the others it is found out whether they
  * answer a handshake.
  */
-export async function checkWireguard(
+export function checkWireguard(
   prepared: PreparedWireguard,
-  framing: Framing,
-  tellsAddress: boolean,
+  dialling: WireguardDialling,
   context: ProbeContext,
 ): Promise<Outcome> {
-  const { servers, needsAll, stuckHint } = prepared;
+  const { servers } = prepared;
   const decider = prepared.deciderFor(context.transport.tunnelTargets);
-  if (decider === undefined) return { verdict: "misconfigured", message: "No peer has an Endpoint" };
-  const others = servers.filter((server) => server !== decider).slice(0, PEER_LIMIT - 1);
+  if (decider === undefined) return Promise.resolve({ verdict: "misconfigured", message: "No peer has an Endpoint" });
+  return servers.length === 1
+    ? checkServer(decider, dialling, context.deadlineAtMs, context)
+    : checkServers(decider, servers.filter((server) => server !== decider).slice(0, PEER_LIMIT - 1), dialling, context);
+}
+
+async function checkServers(
+  decider: PreparedServer,
+  others: readonly PreparedServer[],
+  dialling: WireguardDialling,
+  context: ProbeContext,
+): Promise<Outcome> {
   const leftMs = context.deadlineAtMs - context.wallNowMs();
-  const dial = { framing, stuckHint, tellsAddress };
-  const forOthersMs = others.length === 0 ? 0 : Math.min(OTHERS_MS, leftMs / 2);
-  const outcome = await checkServer(
-    decider,
-    { ...dial, deadlineAtMs: context.deadlineAtMs - forOthersMs },
-    context,
-  ).catch((error: unknown) => {
-    throw others.length > 0 && !context.signal.aborted ? renamed(error, decider) : error;
+  const deadlineAtMs = context.deadlineAtMs - Math.min(OTHERS_MS, leftMs / 2);
+  const outcome = await checkServer(decider, dialling, deadlineAtMs, context).catch((error: unknown) => {
+    throw context.signal.aborted ? error : renamed(error, decider);
   });
-  if (others.length === 0) return outcome;
   if (outcome.verdict !== "ok") return { ...outcome, message: `${nameOf(decider)}: ${outcome.message ?? ""}` };
-  const silent = await silentOf(others, framing, context);
+  const silent = await silentOf(others, dialling.framing, context);
   if (silent.length === 0) return outcome;
   const words = `${nameOf(decider)} carries what is asked, and no answer came from ${silent.map(nameOf).join(", ")}`;
-  return needsAll ? { ...outcome, verdict: "incomplete", message: words } : { ...outcome, hint: words };
+  return decider.of.needsAll ? { ...outcome, verdict: "incomplete", message: words } : { ...outcome, hint: words };
 }
 
-interface ServerDial {
-  readonly framing: Framing;
-  readonly stuckHint: string;
-  readonly tellsAddress: boolean;
+/** What a check of one server is made of, one object: thousands wait for servers that say nothing. */
+class ServerCheck implements TunnelCheck {
+  readonly tries = 2;
   readonly deadlineAtMs: number;
+  readonly #server: PreparedServer;
+  readonly #addresses: readonly Address[];
+  readonly #dialling: WireguardDialling;
+  readonly #context: ProbeContext;
+
+  constructor(
+    server: PreparedServer,
+    addresses: readonly Address[],
+    dialling: WireguardDialling,
+    deadlineAtMs: number,
+    context: ProbeContext,
+  ) {
+    this.#server = server;
+    this.#addresses = addresses;
+    this.#dialling = dialling;
+    this.deadlineAtMs = deadlineAtMs;
+    this.#context = context;
+  }
+
+  get stuckHint(): string {
+    return this.#server.of.stuckHint;
+  }
+
+  get tellsAddress(): boolean {
+    return this.#dialling.tellsAddress;
+  }
+
+  create(withinMs: number): WireguardTunnel {
+    const dial = { framing: this.#dialling.framing, servers: this.#addresses, withinMs };
+    return new WireguardTunnel(this.#server, dial, this.#context);
+  }
+
+  targets(): readonly QuestionTarget[] {
+    return this.#server.targetsFor(this.#context.transport.tunnelTargets);
+  }
 }
 
-async function checkServer(server: PreparedServer, dial: ServerDial, context: ProbeContext): Promise<Outcome> {
+async function checkServer(
+  server: PreparedServer,
+  dialling: WireguardDialling,
+  deadlineAtMs: number,
+  context: ProbeContext,
+): Promise<Outcome> {
   context.phase("resolve");
-  const { end } = server;
-  const servers = await addressesOf(server, context);
-  return checkTunnel(
-    {
-      create: (withinMs) => new WireguardTunnel(end, { framing: dial.framing, servers, withinMs }, context),
-      targets: () => server.targetsOf(context.transport.tunnelTargets),
-      tries: 2,
-      stuckHint: dial.stuckHint,
-      deadlineAtMs: dial.deadlineAtMs,
-      tellsAddress: dial.tellsAddress,
-    },
-    context,
-  );
+  const addresses = await addressesOf(server, context);
+  return checkTunnel(new ServerCheck(server, addresses, dialling, deadlineAtMs, context), context);
 }
 
-async function addressesOf({ ip, host, end }: PreparedServer, context: ProbeContext): Promise<readonly Address[]> {
-  return onePerFamily(await context.transport.resolve(ip ?? host, end.port, "both", context));
+async function addressesOf({ ip, host, port }: PreparedServer, context: ProbeContext): Promise<readonly Address[]> {
+  return onePerFamily(await context.transport.resolve(ip ?? host, port, "both", context));
 }
 
 /** Those that answer no handshake. What went wrong with us says nothing of them. */
@@ -222,7 +309,7 @@ async function isSilent(
   let tunnel: WireguardTunnel | undefined;
   try {
     const servers = await addressesOf(server, context);
-    tunnel = new WireguardTunnel(server.end, { framing, servers, withinMs }, context);
+    tunnel = new WireguardTunnel(server, { framing, servers, withinMs }, context);
     await tunnel.open();
     return false;
   } catch (error) {
@@ -233,8 +320,8 @@ async function isSilent(
   }
 }
 
-function nameOf({ number, host, end }: PreparedServer): string {
-  return `Peer ${number} (${host.includes(":") ? `[${host}]` : host}:${end.port})`;
+function nameOf({ index, host, port }: PreparedServer): string {
+  return `Peer ${index + 1} (${host.includes(":") ? `[${host}]` : host}:${port})`;
 }
 
 /** The same fault, with the peer's name before its words. */
@@ -298,6 +385,10 @@ function literals(texts: readonly string[]): readonly string[] {
     const literal = literalOf(before(text.replace(/\s/g, ""), "/"));
     return literal === undefined || literal.hasZone ? [] : [literal.ip];
   });
+}
+
+function networksOf(texts: readonly string[]): readonly Network[] {
+  return texts.flatMap((text) => networkOf(text) ?? []);
 }
 
 function networkOf(text: string): Network | undefined {

@@ -5,9 +5,9 @@ import { NetworkFault, whenAborted } from "../net/fault.ts";
 import { mostTelling } from "../net/fault-rank.ts";
 import type { Framing } from "../protocols/wireguard/message.ts";
 import type { PeerKeys } from "../protocols/wireguard/noise.ts";
-import { type SessionEvent, WireguardSession } from "../protocols/wireguard/session.ts";
+import { WireguardSession } from "../protocols/wireguard/session.ts";
 import { encodeTai64n, nextTimestampNs } from "../protocols/wireguard/tai64n.ts";
-import type { Address, DatagramLink } from "../transport/transport.ts";
+import type { Address, DatagramLink, DatagramListener } from "../transport/transport.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 
 /** How long a server has for its first answer, ms. */
@@ -25,7 +25,7 @@ export interface WireguardEndpoint {
   /** Of this key, for as long as the process lives. */
   readonly clock: TimestampMemory;
   /** What unreadable datagrams of these sizes say of the configuration; null: nothing. */
-  readonly diagnose: (straySizes: readonly number[]) => NetworkFault | null;
+  diagnose(straySizes: readonly number[]): NetworkFault | null;
 }
 
 /** Of one check. */
@@ -42,17 +42,30 @@ export interface TimestampMemory {
   lastNs: bigint;
 }
 
-export class WireguardTunnel implements Tunnel {
+/** While it is brought up. */
+interface Opening {
+  readonly resolve: (info: TunnelInfo) => void;
+  readonly reject: (fault: Error) => void;
+  /** How long this server has, ms. */
+  readonly budgetMs: number;
+  readonly beganAtMs: number;
+}
+
+const NOTHING = (): void => {};
+
+/** It hears its socket, and has one timer at a time, because thousands of these wait for servers that say nothing. */
+export class WireguardTunnel implements Tunnel, DatagramListener {
   readonly #endpoint: WireguardEndpoint;
   readonly #dial: WireguardDial;
   readonly #context: ProbeContext;
   #session: WireguardSession;
   #link: DatagramLink | null = null;
   #listener: ((packet: Uint8Array, atMs: number) => void) | null = null;
-  #initiatedAtMs: number[] = [];
+  #initiatedAtMs: readonly number[] = [];
   #startedAtMs = 0;
-  #hear: (event: SessionEvent, atMs: number) => void = () => {};
-  #fail: (fault: Error) => void = () => {};
+  #opening: Opening | null = null;
+  #cancelTimer = NOTHING;
+  #abortedBy: Error | null = null;
   #isClockBack = false;
 
   constructor(end: WireguardEndpoint, dial: WireguardDial, context: ProbeContext) {
@@ -66,6 +79,10 @@ export class WireguardTunnel implements Tunnel {
     const { servers, withinMs } = this.#dial;
     const budgetMs = Math.min(FIRST_ANSWER_MS, withinMs);
     this.#startedAtMs = this.#context.now();
+    whenAborted(this.#context, (fault) => {
+      this.#abortedBy = fault;
+      this.#settle(fault);
+    });
     const faults: Error[] = [];
     for (const [index, server] of servers.entries()) {
       const spentMs = this.#context.now() - this.#startedAtMs;
@@ -73,7 +90,7 @@ export class WireguardTunnel implements Tunnel {
         return await this.#openOne(server, (budgetMs - spentMs) / (servers.length - index));
       } catch (error) {
         this.#link?.close();
-        if (this.#context.signal.aborted || !(error instanceof Error)) throw error;
+        if (this.#abortedBy !== null || !(error instanceof Error)) throw error;
         faults.push(error);
       }
     }
@@ -97,64 +114,65 @@ export class WireguardTunnel implements Tunnel {
     return Promise.resolve();
   }
 
-  #openOne(server: Address, budgetMs: number): Promise<TunnelInfo> {
-    const { transport } = this.#context;
-    this.#session.close();
-    this.#session = this.#newSession();
-    this.#initiatedAtMs = [];
-    return new Promise((resolve, reject) => {
-      let cancelRetry = (): void => {};
-      let cancelEnd = (): void => {};
-      const settle = (how: () => void): void => {
-        cancelRetry();
-        cancelEnd();
-        this.#fail = () => {};
-        how();
-      };
-      this.#fail = (fault) => settle(() => reject(fault));
-      this.#hear = (event, atMs) => {
-        if (event.kind === "established") settle(() => resolve(this.#infoOf(event.attempt, atMs)));
-        else if (event.kind === "preshared-key-differs") settle(() => reject(presharedKeyDiffers()));
-      };
-      whenAborted(this.#context, (fault) => this.#fail(fault));
-      this.#link = transport.openDatagrams(
-        server,
-        this.#endpoint.port,
-        {
-          received: (datagram, atMs) => this.#receive(datagram, atMs),
-          failed: (error) => this.#fail(error),
-        },
-        this.#context,
-      );
-      // One timer at a time: thousands of these wait for servers that say nothing.
-      const retryFrom = (index: number): void => {
-        const afterMs = RETRIES_AFTER_MS[index];
-        if (afterMs === undefined || afterMs >= budgetMs) return;
-        cancelRetry = transport.after(afterMs - (RETRIES_AFTER_MS[index - 1] ?? 0), () => {
-          this.#initiate();
-          retryFrom(index + 1);
-        });
-      };
-      this.#initiate();
-      retryFrom(0);
-      cancelEnd = transport.after(Math.max(1, budgetMs), () => this.#fail(this.#silence(budgetMs)));
-    });
-  }
-
-  #receive(datagram: Uint8Array, atMs: number): void {
+  received(datagram: Uint8Array, atMs: number): void {
     const event = this.#session.receive(datagram);
     if (event.kind === "packet") {
       this.#listener?.(event.packet, atMs);
     } else if (event.kind === "cookie") {
       this.#context.answered();
       this.#initiate();
-    } else {
-      this.#hear(event, atMs);
+    } else if (event.kind === "established") {
+      this.#settle(this.#infoOf(event.attempt, atMs));
+    } else if (event.kind === "preshared-key-differs") {
+      this.#settle(presharedKeyDiffers());
     }
   }
 
+  failed(error: Error): void {
+    this.#settle(error);
+  }
+
+  #openOne(server: Address, budgetMs: number): Promise<TunnelInfo> {
+    this.#session.close();
+    this.#session = this.#newSession();
+    this.#initiatedAtMs = [];
+    return new Promise((resolve, reject) => {
+      if (this.#abortedBy !== null) return reject(this.#abortedBy);
+      this.#link = this.#context.transport.openDatagrams(server, this.#endpoint.port, this, this.#context);
+      this.#opening = { resolve, reject, budgetMs, beganAtMs: this.#context.now() };
+      this.#initiate();
+      this.#waitFrom(0);
+    });
+  }
+
+  #waitFrom(retry: number): void {
+    if (this.#opening === null) return;
+    const { transport, now } = this.#context;
+    const { budgetMs, beganAtMs } = this.#opening;
+    const afterMs = RETRIES_AFTER_MS[retry];
+    if (afterMs !== undefined && afterMs < budgetMs) {
+      this.#cancelTimer = transport.after(afterMs - (RETRIES_AFTER_MS[retry - 1] ?? 0), () => {
+        this.#initiate();
+        this.#waitFrom(retry + 1);
+      });
+    } else {
+      const leftMs = budgetMs - (now() - beganAtMs);
+      this.#cancelTimer = transport.after(Math.max(1, leftMs), () => this.#settle(this.#silence(budgetMs)));
+    }
+  }
+
+  #settle(result: TunnelInfo | Error): void {
+    const opening = this.#opening;
+    if (opening === null) return;
+    this.#opening = null;
+    this.#cancelTimer();
+    this.#cancelTimer = NOTHING;
+    if (result instanceof Error) opening.reject(result);
+    else opening.resolve(result);
+  }
+
   #initiate(): void {
-    this.#initiatedAtMs.push(this.#context.now());
+    this.#initiatedAtMs = this.#initiatedAtMs.concat(this.#context.now());
     for (const datagram of this.#session.initiate()) this.#link?.send(datagram);
   }
 

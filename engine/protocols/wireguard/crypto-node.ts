@@ -41,13 +41,15 @@ class NodePublicKey implements PublicKey {
 }
 
 class NodePrivateKey implements PrivateKey {
-  readonly publicBytes: Uint8Array;
   readonly #key: KeyObject;
 
   constructor(seed: Uint8Array) {
     const d = Buffer.from(seed).toString("base64url");
     this.#key = createPrivateKey({ key: { kty: "OKP", crv: "X25519", x: ANY_PUBLIC, d }, format: "jwk" });
-    this.publicBytes = Buffer.from(this.#key.export({ format: "jwk" }).x ?? "", "base64url");
+  }
+
+  get publicBytes(): Uint8Array {
+    return Buffer.from(this.#key.export({ format: "jwk" }).x ?? "", "base64url");
   }
 
   agree(peer: PublicKey): Uint8Array | null {

@@ -10,7 +10,9 @@ const ZEROS = new Uint8Array(KEY_BYTES);
 
 export const portableCrypto: WireguardCrypto = {
   privateKey: (seed) => ({
-    publicBytes: nacl.scalarMult.base(seed),
+    get publicBytes() {
+      return nacl.scalarMult.base(seed);
+    },
     agree(peer) {
       const shared = nacl.scalarMult(seed, peer.bytes);
       return areEqual(shared, ZEROS) ? null : shared;

@@ -9,14 +9,15 @@ export const TAG_BYTES = 16;
 /** mac1, mac2 and cookies. */
 export const MAC_BYTES = 16;
 
-/** A private key made ready for many agreements. */
+/** A private key for the agreements of one handshake. Who keeps keys keeps their bytes: this may be larger by far. */
 export interface PrivateKey {
+  /** Made anew each time. */
   readonly publicBytes: Uint8Array;
   /** @returns null for a peer key of low order, because its shared secret is public knowledge */
   agree(peer: PublicKey): Uint8Array | null;
 }
 
-/** A public key made ready for many agreements; made and used by the same backend. */
+/** Made and used by the same backend. */
 export interface PublicKey {
   readonly bytes: Uint8Array;
 }

@@ -6,6 +6,7 @@ import {
   areEqual,
   deriveKeys,
   KEY_BYTES,
+  MAC_BYTES,
   type PrivateKey,
   type PublicKey,
   TAG_BYTES,
@@ -16,24 +17,70 @@ import { COOKIE_REPLY, INITIATION, RESPONSE, setUint32, uint32At } from "./messa
 const CONSTRUCTION = "Noise_IKpsk2_25519_ChaChaPoly_BLAKE2s";
 const IDENTIFIER = "WireGuard v1 zx2c4 Jason@zx2c4.com";
 const NOTHING = new Uint8Array(0);
-const NO_PRESHARED_KEY = new Uint8Array(KEY_BYTES);
+const MAC1_LABEL = Buffer.from("mac1----");
+const COOKIE_LABEL = Buffer.from("cookie--");
 
-/** One peer's keys and all that follows from them alone, made once for many handshakes. */
-export interface PeerKeys {
+/** Number of each key in the memory of PeerKeys. */
+const PEER_PARTS = {
+  private: 0,
+  ownPublic: 1,
+  server: 2,
+  preshared: 3,
+  staticShared: 4,
+  startHash: 5,
+  mac1: 6,
+  ownMac1: 7,
+} as const;
+
+/**
+ * One peer's keys and what follows from them alone, made once for many handshakes. Thousands of them wait between two handshakes, so
+ * they are bytes in one piece of memory: a typed array for each would take three times as much, and a key that OpenSSL has made ready more yet.
+ */
+export class PeerKeys {
   readonly crypto: WireguardCrypto;
-  readonly privateKey: PrivateKey;
-  readonly server: PublicKey;
-  /** 32 zero bytes when there is none. */
-  readonly presharedKey: Uint8Array;
-  /** The agreement of both static keys. */
-  readonly staticShared: Uint8Array;
-  /** The hash of protocol, identifier and server key: where every handshake begins. */
-  readonly startHash: Uint8Array;
-  readonly startChainingKey: Uint8Array;
-  /** Key of the mac1 of what we send, of what we are sent, and of cookies. */
-  readonly mac1Key: Uint8Array;
-  readonly ownMac1Key: Uint8Array;
-  readonly cookieKey: Uint8Array;
+  readonly #memory = new Uint8Array(Object.keys(PEER_PARTS).length * KEY_BYTES);
+
+  /** @param staticShared the agreement of both static keys */
+  constructor(crypto: WireguardCrypto, keys: KeyMaterial, ownPublic: Uint8Array, staticShared: Uint8Array) {
+    this.crypto = crypto;
+    this.#put("private", keys.privateKey);
+    this.#put("ownPublic", ownPublic);
+    this.#put("server", keys.serverKey);
+    // 32 zero bytes when there is none.
+    if (keys.presharedKey !== null) this.#put("preshared", keys.presharedKey);
+    this.#put("staticShared", staticShared);
+    this.#put("startHash", crypto.hash(startOf(crypto).hash, keys.serverKey));
+    this.#put("mac1", crypto.hash(MAC1_LABEL, keys.serverKey));
+    this.#put("ownMac1", crypto.hash(MAC1_LABEL, ownPublic));
+  }
+
+  get privateKey(): PrivateKey {
+    return this.crypto.privateKey(this.part("private"));
+  }
+
+  get server(): PublicKey {
+    return this.crypto.publicKey(this.part("server"));
+  }
+
+  /** A hash of the protocol's name: where every handshake begins. */
+  get startChainingKey(): Uint8Array {
+    return startOf(this.crypto).chainingKey;
+  }
+
+  /** Key of the mac1 of what we are sent; that of what we send is the part `mac1`. */
+  get ownMac1Key(): Uint8Array {
+    return this.part("ownMac1");
+  }
+
+  /** 32 bytes, not a copy. */
+  part(name: keyof typeof PEER_PARTS): Uint8Array {
+    const at = PEER_PARTS[name] * KEY_BYTES;
+    return this.#memory.subarray(at, at + KEY_BYTES);
+  }
+
+  #put(name: keyof typeof PEER_PARTS, bytes: Uint8Array): void {
+    this.#memory.set(bytes, PEER_PARTS[name] * KEY_BYTES);
+  }
 }
 
 export interface KeyMaterial {
@@ -57,22 +104,8 @@ function startOf(crypto: WireguardCrypto) {
 /** @returns null for a server key that no server can have (of low order) */
 export function createPeerKeys(crypto: WireguardCrypto, keys: KeyMaterial): PeerKeys | null {
   const own = crypto.privateKey(keys.privateKey);
-  const server = crypto.publicKey(keys.serverKey);
-  const staticShared = own.agree(server);
-  if (staticShared === null) return null;
-  const start = startOf(crypto);
-  return {
-    crypto,
-    privateKey: own,
-    server,
-    presharedKey: keys.presharedKey ?? NO_PRESHARED_KEY,
-    staticShared,
-    startHash: crypto.hash(start.hash, keys.serverKey),
-    startChainingKey: start.chainingKey,
-    mac1Key: crypto.hash(Buffer.from("mac1----"), keys.serverKey),
-    ownMac1Key: crypto.hash(Buffer.from("mac1----"), own.publicBytes),
-    cookieKey: crypto.hash(Buffer.from("cookie--"), keys.serverKey),
-  };
+  const staticShared = own.agree(crypto.publicKey(keys.serverKey));
+  return staticShared === null ? null : new PeerKeys(crypto, keys, own.publicBytes, staticShared);
 }
 
 export interface InitiationParts {
@@ -88,18 +121,39 @@ export interface InitiationParts {
   readonly cookie: Uint8Array | null;
 }
 
-/** What the answer to an initiation is read with. */
-export interface Asked {
+/** What the answer to an initiation is read with: one piece of memory without the message, because thousands of these wait for servers that say nothing. */
+export class Asked {
   readonly index: number;
-  readonly ephemeral: PrivateKey;
-  readonly hash: Uint8Array;
-  readonly chainingKey: Uint8Array;
-  readonly mac1: Uint8Array;
+  /** The ephemeral key, the hash, the chaining key, the mac1. */
+  readonly #memory = new Uint8Array(3 * KEY_BYTES + MAC_BYTES);
+
+  constructor(index: number, ephemeralSeed: Uint8Array, hash: Uint8Array, chainingKey: Uint8Array, mac1: Uint8Array) {
+    this.index = index;
+    this.#memory.set(ephemeralSeed);
+    this.#memory.set(hash, KEY_BYTES);
+    this.#memory.set(chainingKey, 2 * KEY_BYTES);
+    this.#memory.set(mac1, 3 * KEY_BYTES);
+  }
+
+  get ephemeralSeed(): Uint8Array {
+    return this.#memory.subarray(0, KEY_BYTES);
+  }
+
+  get hash(): Uint8Array {
+    return this.#memory.subarray(KEY_BYTES, 2 * KEY_BYTES);
+  }
+
+  get chainingKey(): Uint8Array {
+    return this.#memory.subarray(2 * KEY_BYTES, 3 * KEY_BYTES);
+  }
+
+  get mac1(): Uint8Array {
+    return this.#memory.subarray(3 * KEY_BYTES);
+  }
 }
 
 export interface Initiation {
   readonly message: Uint8Array;
-  /** Without the message: thousands of these wait for servers that say nothing. */
   readonly asked: Asked;
 }
 
@@ -109,27 +163,28 @@ export function createInitiation(peer: PeerKeys, parts: InitiationParts): Initia
   const ephemeral = crypto.privateKey(parts.ephemeralSeed);
   const ephemeralShared = ephemeral.agree(peer.server);
   if (ephemeralShared === null) return null;
-  let hash = crypto.hash(peer.startHash, ephemeral.publicBytes);
-  const [afterEphemeral] = deriveKeys(crypto, peer.startChainingKey, ephemeral.publicBytes, 1);
+  const { publicBytes } = ephemeral;
+  let hash = crypto.hash(peer.part("startHash"), publicBytes);
+  const [afterEphemeral] = deriveKeys(crypto, peer.startChainingKey, publicBytes, 1);
   const [afterAgreement, staticKey] = deriveKeys(crypto, afterEphemeral, ephemeralShared, 2);
-  const sealedStatic = crypto.seal(staticKey, 0, peer.privateKey.publicBytes, hash);
+  const sealedStatic = crypto.seal(staticKey, 0, peer.part("ownPublic"), hash);
   hash = crypto.hash(hash, sealedStatic);
-  const [chainingKey, timestampKey] = deriveKeys(crypto, afterAgreement, peer.staticShared, 2);
+  const [chainingKey, timestampKey] = deriveKeys(crypto, afterAgreement, peer.part("staticShared"), 2);
   const sealedTimestamp = crypto.seal(timestampKey, 0, parts.timestamp, hash);
   hash = crypto.hash(hash, sealedTimestamp);
 
   const message = new Uint8Array(INITIATION.bytes);
   setUint32(message, 0, parts.header);
   setUint32(message, INITIATION.sender, parts.index);
-  message.set(ephemeral.publicBytes, INITIATION.ephemeral);
+  message.set(publicBytes, INITIATION.ephemeral);
   message.set(sealedStatic, INITIATION.staticKey);
   message.set(sealedTimestamp, INITIATION.timestamp);
-  const mac1 = crypto.mac(peer.mac1Key, message.subarray(0, INITIATION.mac1));
+  const mac1 = crypto.mac(peer.part("mac1"), message.subarray(0, INITIATION.mac1));
   message.set(mac1, INITIATION.mac1);
   if (parts.cookie !== null) {
     message.set(crypto.mac(parts.cookie, message.subarray(0, INITIATION.mac2)), INITIATION.mac2);
   }
-  return { message, asked: { index: parts.index, ephemeral, hash, chainingKey, mac1 } };
+  return { message, asked: new Asked(parts.index, parts.ephemeralSeed, hash, chainingKey, mac1) };
 }
 
 /** Keys of the data that follows, each for one direction. */
@@ -156,14 +211,14 @@ export function readResponse(peer: PeerKeys, initiation: Asked, message: Uint8Ar
 
   const ephemeralBytes = Uint8Array.from(message.subarray(RESPONSE.ephemeral, RESPONSE.nothing));
   const ephemeral = crypto.publicKey(ephemeralBytes);
-  const ephemeralShared = initiation.ephemeral.agree(ephemeral);
+  const ephemeralShared = crypto.privateKey(initiation.ephemeralSeed).agree(ephemeral);
   const staticShared = peer.privateKey.agree(ephemeral);
   if (ephemeralShared === null || staticShared === null) return { kind: "not-authentic" };
   const hashWithEphemeral = crypto.hash(initiation.hash, ephemeralBytes);
   const [first] = deriveKeys(crypto, initiation.chainingKey, ephemeralBytes, 1);
   const [second] = deriveKeys(crypto, first, ephemeralShared, 1);
   const [third] = deriveKeys(crypto, second, staticShared, 1);
-  const [chainingKey, mixed, key] = deriveKeys(crypto, third, peer.presharedKey, 3);
+  const [chainingKey, mixed, key] = deriveKeys(crypto, third, peer.part("preshared"), 3);
   const hash = crypto.hash(hashWithEphemeral, mixed);
   const opened = crypto.open(key, 0, message.subarray(RESPONSE.nothing, RESPONSE.nothing + TAG_BYTES), hash);
   if (opened === null) return { kind: "preshared-key-differs" };
@@ -175,7 +230,7 @@ export function readResponse(peer: PeerKeys, initiation: Asked, message: Uint8Ar
 export function readCookie(peer: PeerKeys, initiation: Asked, message: Uint8Array): Uint8Array | null {
   if (message.length !== COOKIE_REPLY.bytes) return null;
   return peer.crypto.openCookie(
-    peer.cookieKey,
+    peer.crypto.hash(COOKIE_LABEL, peer.part("server")),
     message.subarray(COOKIE_REPLY.nonce, COOKIE_REPLY.cookie),
     message.subarray(COOKIE_REPLY.cookie),
     initiation.mac1,

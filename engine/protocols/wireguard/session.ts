@@ -97,7 +97,7 @@ export class WireguardSession {
     });
     const number = this.#started++;
     if (initiation === null) return [];
-    this.#attempts = [...this.#attempts.slice(1 - ATTEMPT_LIMIT), { number, initiation: initiation.asked }];
+    this.#attempts = this.#attempts.slice(1 - ATTEMPT_LIMIT).concat({ number, initiation: initiation.asked });
     const datagrams = [...framing.preamble(), framing.wrap("initiation", initiation.message)];
     for (const datagram of datagrams) this.#sent.add(datagram);
     return datagrams;
