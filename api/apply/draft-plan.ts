@@ -68,7 +68,7 @@ export class DraftPlan {
   /** Of pages that are written, as they were and will be: what readers were shown of them is made anew. */
   readonly pageSlugs: string[] = [];
   readonly release: Pick<DocumentThing, "kind" | "key">[] = [];
-  readonly seen: Seen;
+  readonly #seen = new Map<string, string>();
   unchanged = 0;
   /** Of the entry that is being read. */
   #wrong: { readonly path: Path; readonly message: string }[] = [];
@@ -92,7 +92,6 @@ export class DraftPlan {
     options: ApplyOptions,
     more: {
       readonly hashKey: string;
-      readonly things: readonly DocumentThing[];
       readonly documentId: number | null;
       /** By the ids of documents. */
       readonly names: ReadonlyMap<number, string>;
@@ -104,8 +103,6 @@ export class DraftPlan {
     this.options = options;
     this.#hashKey = more.hashKey;
     this.#markKey = createSecretKey(more.hashKey, "utf8");
-    for (const thing of more.things) if (thing.isThere) this.#know(thing);
-    this.seen = new Map(more.things.map((thing) => [`${thing.kind} ${thing.key}`, seenThing(thing)]));
     this.#documentId = more.documentId;
     this.#otherNames = more.names;
     this.#hash = createHash("sha256");
@@ -119,6 +116,18 @@ export class DraftPlan {
   /** What a key stands for, whichever document has it. */
   thing(kind: ThingKind, key: string): DocumentThing | undefined {
     return this.#things.get(kind)?.get(key);
+  }
+
+  get seen(): Seen {
+    return this.#seen;
+  }
+
+  /** Some of what documents of the project have; all are known before the first section is planned. */
+  know(things: readonly DocumentThing[]): void {
+    for (const thing of things) {
+      if (thing.isThere) this.#know(thing);
+      this.#seen.set(`${thing.kind} ${thing.key}`, seenThing(thing));
+    }
   }
 
   #know(thing: DocumentThing): void {

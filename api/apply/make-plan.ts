@@ -44,10 +44,10 @@ export async function makePlan(
   const ownName = name ?? document.name ?? STANDARD_NAME;
   const draft = new DraftPlan(api, call, ownName, options, {
     hashKey: await openHashKey(api.controlPlane, api.sealing),
-    things: await documents.things(call.project.id),
     documentId: known.find((one) => one.name === ownName)?.id ?? null,
     names: new Map(known.map((one) => [one.id, one.name])),
   });
+  for await (const things of documents.things(call.project.id)) draft.know(things);
   await planSections(draft, document);
   if (draft.refused.length > 0) {
     draft.place(await api.texts.linesOf(call.workspace.id, text, draft.refusedAt));

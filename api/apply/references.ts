@@ -25,17 +25,21 @@ const PREFIX_OF = {
 } as const satisfies Record<NamedKind, string>;
 const DIGITS = /^[1-9][0-9]{0,15}$/;
 
+function ofKinds<Kept>(make: () => Kept): Readonly<Record<NamedKind, Kept>> {
+  return { monitor: make(), subscription: make(), channel: make(), quiet_hours: make() };
+}
+
 /** Keys by id, of every document of a project. */
 export class KeyNames {
-  readonly #keys = new Map<string, string>();
+  readonly #keys = ofKinds(() => new Map<number, string>());
 
   set(kind: NamedKind, id: number, key: string): void {
-    this.#keys.set(`${kind} ${id}`, key);
+    this.#keys[kind].set(id, key);
   }
 
   /** What has no key is called by its id. */
   name(kind: NamedKind, id: number): string {
-    return this.#keys.get(`${kind} ${id}`) ?? `${PREFIX_OF[kind]}${id}`;
+    return this.#keys[kind].get(id) ?? `${PREFIX_OF[kind]}${id}`;
   }
 
   /** As a document writes it. */
@@ -64,9 +68,9 @@ export class References {
   readonly #plan: DraftPlan;
   readonly #document: Document;
   /** Of the document. */
-  readonly #ids = new Map<string, number>();
+  readonly #ids = ofKinds(() => new Map<string, number>());
   /** Everything of the project that is not removed. */
-  readonly #there = new Set<string>();
+  readonly #there = ofKinds(() => new Set<number>());
 
   constructor(plan: DraftPlan, document: Document) {
     this.#plan = plan;
@@ -85,26 +89,27 @@ export class References {
     there: Iterable<readonly [key: string, id: number]>,
     { all, removed }: { readonly all: Iterable<number>; readonly removed: Iterable<number> },
   ): void {
+    const [ids, thereAll] = [this.#ids[kind], this.#there[kind]];
     const set = (key: string, id: number): void => {
-      this.#ids.set(`${kind} ${key}`, id);
+      ids.set(key, id);
       this.names.set(kind, id, key);
     };
     for (const [key, id] of there) set(key, id);
     for (const [index, key] of made.entries()) set(key, -index - 1);
-    for (const id of all) this.#there.add(`${kind} ${id}`);
-    for (const id of removed) this.#there.delete(`${kind} ${id}`);
+    for (const id of all) thereAll.add(id);
+    for (const id of removed) thereAll.delete(id);
   }
 
   /** What another document has is named by its key there, what none has by its id. */
   #elsewhere(kind: NamedKind, key: string): number | undefined {
     const digits = key.startsWith(PREFIX_OF[kind]) ? key.slice(PREFIX_OF[kind].length) : "";
     const id = this.#plan.thing(kind, key)?.thingId ?? (DIGITS.test(digits) ? Number(digits) : undefined);
-    return id !== undefined && this.#there.has(`${kind} ${id}`) ? id : undefined;
+    return id !== undefined && this.#there[kind].has(id) ? id : undefined;
   }
 
   /** @returns undefined when there is no such thing, which is told @throws RefusedNameError */
   id(kind: NamedKind, key: string, path: Path): number | undefined {
-    const id = this.#ids.get(`${kind} ${key}`);
+    const id = this.#ids[kind].get(key);
     if (id !== undefined) return id;
     const section = this.#document[SECTION_OF[kind]] ?? {};
     if (Object.hasOwn(section, key)) throw new RefusedNameError(`It names ${WORD_OF[kind]} ${key}, which is refused.`);

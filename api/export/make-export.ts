@@ -3,7 +3,7 @@ import type { Document } from "../../model/document/document.ts";
 import { SECTION_OF, type ThingKind } from "../../model/document/plan.ts";
 import { writeDocumentInSteps } from "../../model/document/write.ts";
 import { Slices } from "../../store/slices.ts";
-import type { DocumentRecord } from "../../store/sql/documents/port.ts";
+import type { DocumentRecord, DocumentThing } from "../../store/sql/documents/port.ts";
 import type { SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
 import { channelEntry, maintenanceEntry, quietHoursEntry, ruleEntry, statusPageEntry } from "../apply/entries.ts";
@@ -29,7 +29,8 @@ export async function makeExport(api: Api, call: ProjectCall, name: string | nul
   const known = await documents.list(call.project.id);
   const document = name === null ? null : known.find((one) => one.name === name);
   if (document === undefined) throw refusal("documentNotFound");
-  const things = await documents.things(call.project.id);
+  const things: DocumentThing[] = [];
+  for await (const some of documents.things(call.project.id)) things.push(...some);
   const exporter = new Exporter(api, call, new ExportKeys(things, document));
   const sections = await exporter.sections();
   // Entries are as documents write them: reading it again says so.

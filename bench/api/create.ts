@@ -1,8 +1,9 @@
 /** `npm run bench -- api create`: ten thousand monitors made by single requests and by one document, and how long the API keeps others waiting meanwhile. */
 import { Agent, request } from "node:http";
 import { conditions } from "../parts/conditions.ts";
-import { percentile } from "../uptime/compare.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
+import { startWaits } from "./processes.ts";
+import type { WaitsReport } from "./waits.ts";
 
 export interface CreateBenchOptions {
   readonly monitors: number;
@@ -14,15 +15,11 @@ export interface CreateBenchOptions {
 
 const GOALS = { bulkS: 3, perS: 1_500, stallMs: 50 } as const;
 const MOST_WAIT_MS = 120_000;
-/** How often another caller asks for health, ms. */
-const ASKED_EVERY_MS = 5;
 
-interface Made {
+/** With what another caller waited for health meanwhile. */
+interface Made extends WaitsReport {
   readonly seconds: number;
   readonly serviceCpuS: number;
-  /** What health took to answer meanwhile. */
-  readonly longestMs: number;
-  readonly p99Ms: number;
 }
 
 export async function runCreate({ monitors, lanes, rounds }: CreateBenchOptions): Promise<void> {
@@ -48,7 +45,7 @@ function wordsOf({ seconds, serviceCpuS, longestMs, p99Ms }: Made): string {
 async function onNew(make: (service: ServiceUnderTest) => Promise<void>): Promise<Made> {
   const service = await startServiceUnderTest("127.0.0.1/32");
   try {
-    const waits = new Waits(service);
+    const waits = await startWaits(`${service.client.url}/api/v1/health`);
     const [before, startedAt] = [service.use(), performance.now()];
     await make(service);
     const seconds = (performance.now() - startedAt) / 1_000;
@@ -56,34 +53,6 @@ async function onNew(make: (service: ServiceUnderTest) => Promise<void>): Promis
     return { seconds, serviceCpuS, ...(await waits.stop()) };
   } finally {
     await service.stop();
-  }
-}
-
-/** Another caller meanwhile. */
-class Waits {
-  readonly #agent = new Agent({ keepAlive: true });
-  readonly #waits: number[] = [];
-  readonly #asking: Promise<void>;
-  #isOver = false;
-
-  constructor({ client }: ServiceUnderTest) {
-    this.#asking = this.#ask(`${client.url}/api/v1/health`);
-  }
-
-  async stop(): Promise<Pick<Made, "longestMs" | "p99Ms">> {
-    this.#isOver = true;
-    await this.#asking;
-    this.#agent.destroy();
-    return { longestMs: Math.max(0, ...this.#waits), p99Ms: percentile(this.#waits, 0.99) };
-  }
-
-  async #ask(url: string): Promise<void> {
-    while (!this.#isOver) {
-      const startedAt = performance.now();
-      await sent(url, { agent: this.#agent });
-      this.#waits.push(performance.now() - startedAt);
-      await new Promise((resolve) => setTimeout(resolve, ASKED_EVERY_MS));
-    }
   }
 }
 

@@ -2,6 +2,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { LoadReport } from "./load.ts";
+import type { WaitsReport } from "./waits.ts";
 
 export interface Bare {
   readonly port: number;
@@ -29,6 +30,22 @@ export function load({ port, connections, pipelined, seconds, request, pid }: Lo
   const words = [port, connections, pipelined, seconds, pid].map(String);
   const file = fileURLToPath(new URL("./load.js", import.meta.url));
   return said<LoadReport>(fork(file, [...words, Buffer.from(request).toString("base64")]));
+}
+
+export interface Waits {
+  stop(): Promise<WaitsReport>;
+}
+
+/** Asks the address again and again. */
+export async function startWaits(url: string): Promise<Waits> {
+  const child = fork(fileURLToPath(new URL("./waits.js", import.meta.url)), [url]);
+  await said<string>(child);
+  return {
+    stop() {
+      child.send("stop");
+      return said<WaitsReport>(child);
+    },
+  };
 }
 
 function said<Message>(child: ChildProcess): Promise<Message> {

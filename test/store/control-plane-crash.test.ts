@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { DEFAULT_RULE } from "../../model/alerting-rule.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
+import { allThings } from "../../testkit/store/all-things.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
 import { bundled } from "../bundled.ts";
 import { killRounds } from "../kill-rounds.ts";
@@ -150,7 +151,7 @@ async function prepareDocument(place: SqlLocation): Promise<DocumentGround> {
 
 async function expectAllOrNothing({ place, projectId }: DocumentGround): Promise<void> {
   const plane = await openControlPlane(place, { role: "api" });
-  const things = (await plane.documents.things(projectId)).filter((one) => one.isThere);
+  const things = (await allThings(plane.documents, projectId)).filter((one) => one.isThere);
   const idsOf = (kind: string) => things.flatMap((one) => (one.kind === kind ? [one.thingId] : []));
   const ids = idsOf("monitor");
   const monitors = [];

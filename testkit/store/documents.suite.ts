@@ -5,6 +5,7 @@ import { NEW_PAGE } from "../../model/status-page.ts";
 import type { ApplyOrder, Documents, Orders } from "../../store/sql/documents/port.ts";
 import { StaleOrderError, seenThing } from "../../store/sql/documents/port.ts";
 import { SlotsFullError } from "../../store/sql/monitors/port.ts";
+import { allThings } from "./all-things.ts";
 import { ADA, EVERYTHING, type GroundTests } from "./ground.suite.ts";
 import { NOW_MS, newMonitor } from "./new-monitor.suite.ts";
 
@@ -14,7 +15,7 @@ const NOTHING: Orders<never, never> = { create: [], change: [], remove: [] };
 export const documentsTests: GroundTests = (currentGround) => {
   const order = async (more: Partial<ApplyOrder>): Promise<ApplyOrder> => {
     const { plane, projectId, organizationId } = currentGround();
-    const seen = (await plane.documents.things(projectId)).map(
+    const seen = (await allThings(plane.documents, projectId)).map(
       (one) => [`${one.kind} ${one.key}`, seenThing(one)] as const,
     );
     return {
@@ -78,7 +79,7 @@ export const documentsTests: GroundTests = (currentGround) => {
       },
     };
     await plane.documents.apply(await order(whole));
-    const things = await plane.documents.things(projectId);
+    const things = await allThings(plane.documents, projectId);
     const idOf = (kind: string, key: string): number => {
       const found = things.find((thing) => thing.kind === kind && thing.key === key && thing.isThere);
       if (found === undefined) throw new Error(`there is no ${kind} ${key}`);
@@ -118,7 +119,7 @@ export const documentsTests: GroundTests = (currentGround) => {
     };
     await plane.documents.apply(await order(gone));
     expect((await plane.alerts.quietHours(projectId)).items).toEqual([]);
-    const left = (await plane.documents.things(projectId)).filter(({ isThere }) => isThere);
+    const left = (await allThings(plane.documents, projectId)).filter(({ isThere }) => isThere);
     expect(left.map(({ key }) => key).sort()).toEqual(["named-a", "named-b"]);
   });
 
@@ -130,7 +131,7 @@ export const documentsTests: GroundTests = (currentGround) => {
     expect([rows.length, total]).toEqual([1_000, 1_203]);
     const monitors = await all(plane.documents);
     expect(new Set(monitors.map(({ monitor }) => monitor.id)).size).toBe(1_203);
-    const things = await plane.documents.things(projectId);
+    const things = await allThings(plane.documents, projectId);
     const [first, second] = monitors;
     if (first === undefined || second === undefined) throw new Error("there are none");
     const { id, name } = first.monitor;
@@ -159,7 +160,7 @@ export const documentsTests: GroundTests = (currentGround) => {
     expect((await plane.documents.sealedOf([id])).get(id)).toBe(`sealed ${id}`);
     expect((await plane.history.list(id, 9, 0)).rows.map(({ type }) => type)).toEqual(["paused", "updated", "created"]);
     expect(await plane.monitors.find(projectId, second.monitor.id)).toBeUndefined();
-    const gone = (await plane.documents.things(projectId)).find(({ key }) => key === second.monitor.name);
+    const gone = (await allThings(plane.documents, projectId)).find(({ key }) => key === second.monitor.name);
     expect(gone?.isThere).toBe(false);
     expect(await plane.documents.list(projectId)).toMatchObject([{ name: "production", hash: "h", appliedBy: ADA }]);
   });
@@ -193,7 +194,7 @@ export const documentsTests: GroundTests = (currentGround) => {
     await expect(plane.documents.apply(order2)).rejects.toBeInstanceOf(SlotsFullError);
     await plane.documents.apply({ ...order2, monitors: { ...NOTHING, create: [tunnel] } });
     await plane.documents.apply(await order({ release: [{ kind: "monitor", key: "a" }] }));
-    const things = await plane.documents.things(projectId);
+    const things = await allThings(plane.documents, projectId);
     expect(things.map(({ key, documentId }) => [key, documentId !== null]).sort()).toEqual([
       ["a", false],
       ["b", true],

@@ -27,6 +27,7 @@ function open() {
       return mine;
     },
     begin: async () => void connection.exec("BEGIN IMMEDIATE"),
+    putOnDisk: async () => void said.push("put on disk"),
     run: (work) => work(),
   });
   const add = (n: number): void => void handle.prepare("insert into numbers values (?)").run(n);
@@ -92,4 +93,17 @@ it("goes on with the others when the database undid the whole transaction", asyn
   ]);
   expect(all.map(({ status }) => status)).toEqual(["rejected", "rejected", "fulfilled"]);
   expect(numbers()).toEqual([3]);
+});
+
+it("puts what a long transaction wrote on the disk before its commit", async () => {
+  const { said, writes, add, numbers, handle } = open();
+  await writes.write(async () => add(1));
+  await writes.write(async () => {
+    add(2);
+    const endMs = performance.now() + 101;
+    while (performance.now() < endMs) await turn();
+  });
+  expect(said).toEqual(["BEGIN IMMEDIATE", "COMMIT", "BEGIN IMMEDIATE", "put on disk", "COMMIT"]);
+  expect(numbers()).toEqual([1, 2]);
+  handle.close();
 });

@@ -82,13 +82,7 @@ export function createDocuments({ read, write }: Database): Documents {
   };
 }
 
-async function things(session: Session, projectId: number): Promise<readonly DocumentThing[]> {
-  const found: DocumentThing[] = [];
-  for await (const some of thingsInParts(session, projectId)) found.push(...some);
-  return found;
-}
-
-async function* thingsInParts(session: Session, projectId: number): AsyncIterable<readonly DocumentThing[]> {
+async function* things(session: Session, projectId: number): AsyncIterable<readonly DocumentThing[]> {
   const slices = new Slices();
   for (const [kind, { table, removedAt }] of Object.entries(TABLES)) {
     const isAlive = removedAt === undefined ? sql`true` : sql`${sql.ref(`o.${removedAt}`)} is null`;

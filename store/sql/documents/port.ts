@@ -152,8 +152,8 @@ export class StaleOrderError extends Error {
 
 export interface Documents {
   list(projectId: number): Promise<readonly DocumentRecord[]>;
-  /** Of every document of the project, and of none. */
-  things(projectId: number): Promise<readonly DocumentThing[]>;
+  /** Of every document of the project, and of none; some at a time. */
+  things(projectId: number): AsyncIterable<readonly DocumentThing[]>;
   /** All of the project, some at a time, without their secrets. */
   monitors(projectId: number): AsyncIterable<readonly MonitorOfProject[]>;
   /** Sealed fields of monitors, by id. */
