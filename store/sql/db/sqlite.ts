@@ -22,7 +22,7 @@ const BUSY_TIMEOUT_MS = 5_000;
 const BUSY_RETRY_MS = 2;
 /**
  * Pages of the write-ahead log, 4 KiB each, at which a writer checkpoints by itself; it then waits for the disk. Only a fallback:
- * the sink's thread does it every second.
+ * the sink's thread does it every one to five seconds.
  */
 const OWN_CHECKPOINT_PAGES = 25_000;
 /**

@@ -123,7 +123,6 @@ async function changeAll(
   return assigned;
 }
 
-/** @returns the generation that they have now */
 function assignedTo(thingId: number, { key, marks }: Managed, generation: number): Assigned {
   return { kind: "monitor", key, thingId, marks: { ...marks, [GENERATION_MARK]: String(generation) } };
 }
