@@ -124,8 +124,6 @@ export class Prober {
       keyOpener: deps.keyOpener,
       textJudge: deps.textJudge,
       verifier: deps.verifier,
-      // A tunnel's check gets a copy with its own. Replacing a member of a copy costs a tenth of adding one.
-      workspace: 0,
       touch: (run, configId, nowMs) => {
         deps.touch(run.checkId, configId);
         this.#share.mark(run.specKey, nowMs);
@@ -201,13 +199,17 @@ export class Prober {
 
   #start(run: CheckRun): void {
     const spec = this.#specs.get(run.specKey);
-    const environment = this.#environmentOf(spec);
+    const environment = spec?.isPublic === true ? this.#publicEnvironment : this.#environment;
+    // Proxy cores are not shared between workspaces.
+    const workspace = spec?.isTunnel === true ? spec.workspace : 0;
     const timeoutMs = spec?.timeoutMs ?? 0;
     const configs = spec?.configs ?? null;
     const check =
       configs === null
-        ? new RunningCheck(run, timeoutMs, environment)
-        : new ConfigGroup(run, timeoutMs, configs, environment, (group, outcome) => this.#end(group, outcome));
+        ? new RunningCheck(run, timeoutMs, environment, workspace)
+        : new ConfigGroup(run, timeoutMs, configs, environment, workspace, (group, outcome) =>
+            this.#end(group, outcome),
+          );
     if (this.#deps.isAside === true) this.#startedCpuMs = this.#cpuMs();
     this.#inFlight.set(run.checkId, check);
     this.#load += configs?.length ?? 1;
@@ -223,12 +225,6 @@ export class Prober {
       this.#setDeadline(check, timeoutMs);
       check.start(spec.probe, spec.settings);
     }
-  }
-
-  #environmentOf(spec: Compiled | undefined): RunEnvironment {
-    const environment = spec?.isPublic === true ? this.#publicEnvironment : this.#environment;
-    // Only tunnels need the workspace: proxy cores are not shared between workspaces.
-    return spec?.isTunnel === true ? { ...environment, workspace: spec.workspace } : environment;
   }
 
   #setDeadline(check: Running, timeoutMs: number): void {

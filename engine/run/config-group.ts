@@ -35,6 +35,7 @@ export class ConfigGroup extends DeadlineLink {
     timeoutMs: number,
     configs: readonly ReadyConfig[],
     environment: RunEnvironment,
+    workspace: number,
     done: (group: ConfigGroup, outcome: CheckOutcome) => void,
   ) {
     super();
@@ -45,7 +46,7 @@ export class ConfigGroup extends DeadlineLink {
     this.startedAtMs = environment.wallNowMs();
     this.startedAt = environment.now();
     const configEnvironment: RunEnvironment = { ...environment, done: (check, outcome) => this.#end(check, outcome) };
-    this.#checks = configs.map(({ id }) => new RunningCheck(run, timeoutMs, configEnvironment, id));
+    this.#checks = configs.map(({ id }) => new RunningCheck(run, timeoutMs, configEnvironment, workspace, id));
   }
 
   start(): void {

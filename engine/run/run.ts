@@ -36,8 +36,6 @@ export interface RunEnvironment {
   readonly keyOpener?: ProbeContext["keyOpener"];
   readonly textJudge?: ProbeContext["textJudge"];
   readonly verifier?: ProbeContext["verifier"];
-  /** Absent: 0. */
-  readonly workspace?: number;
   /**
    * Called whenever a check is about to do something: names the suspect should it block or kill its thread.
    * @param configId which of its monitor's configs; 0: it stands for itself @param nowMs by `now`
@@ -88,8 +86,8 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   #address: string | null = null;
   #peerAnswered = false;
 
-  /** @param configId which of its monitor's configs it runs; 0: it stands for itself */
-  constructor(run: CheckRun, timeoutMs: number, environment: RunEnvironment, configId = 0) {
+  /** @param workspace only tunnels need it. @param configId which of its monitor's configs it runs; 0: it stands for itself */
+  constructor(run: CheckRun, timeoutMs: number, environment: RunEnvironment, workspace = 0, configId = 0) {
     super();
     this.run = run;
     this.#configId = configId;
@@ -103,7 +101,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.keyOpener = environment.keyOpener;
     this.textJudge = environment.textJudge;
     this.verifier = environment.verifier;
-    this.workspace = environment.workspace ?? 0;
+    this.workspace = workspace;
     this.startedAtMs = environment.wallNowMs();
     this.startedAt = environment.now();
     this.deadlineAtMs = this.startedAtMs + timeoutMs;

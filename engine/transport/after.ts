@@ -7,8 +7,8 @@
 const SLICE_MS = 4;
 
 interface Waiting {
-  isWanted: boolean;
-  readonly callback: () => void;
+  /** null: it was called, or is not wanted any more. What it holds of its check must go although this waits on. */
+  callback: (() => void) | null;
 }
 
 let due: Waiting[] = [];
@@ -20,7 +20,7 @@ export type After = (delayMs: number, callback: () => void) => () => void;
 
 /** The timer of checks, and of what waits for them. */
 export function after(delayMs: number, callback: () => void): () => void {
-  const waiting: Waiting = { isWanted: true, callback };
+  const waiting: Waiting = { callback };
   const timer = setTimeout(() => {
     due.push(waiting);
     if (isDraining) return;
@@ -28,7 +28,7 @@ export function after(delayMs: number, callback: () => void): () => void {
     setImmediate(drain);
   }, delayMs);
   return () => {
-    waiting.isWanted = false;
+    waiting.callback = null;
     clearTimeout(timer);
   };
 }
@@ -39,9 +39,10 @@ function drain(): void {
   const rest = setImmediate(drain);
   while (next < due.length && performance.now() < untilMs) {
     const waiting = due[next++];
-    if (waiting?.isWanted !== true) continue;
-    waiting.isWanted = false;
-    waiting.callback();
+    const callback = waiting?.callback;
+    if (waiting === undefined || callback == null) continue;
+    waiting.callback = null;
+    callback();
   }
   if (next < due.length) return;
   clearImmediate(rest);

@@ -1,6 +1,6 @@
 /** One try to bring OpenVPN up at one address of one server: reset, TLS, key method 2, the server's options. */
 import { X509Certificate } from "node:crypto";
-import type { SecureContext, TLSSocket } from "node:tls";
+import type { TLSSocket } from "node:tls";
 import type { ProbeContext } from "../contract/probe.ts";
 import { NetworkFault, whenAborted } from "../net/fault.ts";
 import { ControlChannel } from "../protocols/openvpn/control-channel.ts";
@@ -33,6 +33,7 @@ import { subjectText } from "../protocols/openvpn/subject.ts";
 import { refusalOf } from "../protocols/openvpn/verify.ts";
 import { SentDatagrams } from "../protocols/sent-datagrams.ts";
 import { openTlsWithin, type TlsWithin } from "../transport/tls-within.ts";
+import type { OpenvpnContext } from "./openvpn-context.ts";
 import { faultOfEnd, faultOfSilence, faultOfText, faultOfTls, type Stage, untrusted } from "./openvpn-faults.ts";
 import type { Link, LinkListener } from "./openvpn-link.ts";
 import { peerCertificateOf } from "./peer-certificates.ts";
@@ -58,7 +59,7 @@ export interface AttemptOptions {
   readonly settings: SessionSettings;
   readonly proto: "udp" | "tcp";
   readonly login: { readonly username: string; readonly password: string } | null;
-  readonly tlsContext: SecureContext;
+  readonly tls: OpenvpnContext;
   readonly hasCertificate: boolean;
   /** Opens the way; called once. */
   readonly connect: (listener: LinkListener) => Promise<Link>;
@@ -238,7 +239,7 @@ export class OpenvpnAttempt {
     if (heard.kind === "reset" && this.#stage === "reset") {
       this.#enter("hello");
       if (this.#isProof) this.#fail(new Error("answered"));
-      else this.#startTls();
+      else this.#guarded(() => this.#startTls());
     }
     if (heard.kind === "bytes" && heard.bytes.length > 0) {
       if (this.#stage === "hello") this.#enter("certificates");
@@ -260,7 +261,7 @@ export class OpenvpnAttempt {
 
   #startTls(): void {
     this.#tls = openTlsWithin(
-      { secureContext: this.#options.tlsContext },
+      { secureContext: this.#options.tls.ready() },
       {
         send: (records) => {
           if (!this.#channel.write(records)) this.#fail(new NetworkFault("protocol-error", "The server takes nothing"));

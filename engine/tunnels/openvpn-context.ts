@@ -10,43 +10,62 @@ import { type KeyFiles, keyFilesOf } from "../protocols/openvpn/key-files.ts";
 import type { SessionSettings, TlsSettings } from "../protocols/openvpn/settings.ts";
 import { boundedGroups, WATCHED_TLS } from "../transport/tls-bounds.ts";
 import { openForeignKey } from "./foreign-key.ts";
+import { RecentlyUsed } from "./recently-used.ts";
 
 const TAGS = { ca: "<ca>", cert: "<cert>", key: "<key>", crl: "<crl-verify>" } as const;
+
+/** Contexts that are kept in a prober: each holds 30 kB of OpenSSL's. Reading certificates and keys again costs as much as the handshake. */
+const recent = new RecentlyUsed(1_024);
 
 /** Of one scope of a profile. */
 export class OpenvpnContext {
   readonly #tls: TlsSettings;
   readonly #files: KeyFiles;
-  #opened: SecureContext | null = null;
+  readonly #ref = new WeakRef(this);
+  #made: SecureContext | null = null;
 
   /** @throws TunnelConfigError */
   constructor({ tls }: SessionSettings) {
     this.#tls = tls;
     this.#files = keyFilesOf(tls);
-    if (this.#files.untried === null) this.#opened = secureContextOf(tls, this.#files);
+    // What is wrong with it is known before anything is dialled.
+    if (this.#files.untried === null) this.ready();
   }
 
-  /** null: its key has to be opened. */
-  get opened(): SecureContext | null {
-    return this.#opened;
+  /** Whether its key has to be opened first. */
+  get isLocked(): boolean {
+    return this.#files.untried !== null && this.#made === null;
+  }
+
+  /** For the TLS that begins now: silent servers never need it. It must not be locked. @throws TunnelConfigError */
+  ready(): SecureContext {
+    this.#made ??= secureContextOf(this.#tls, this.#files);
+    // A key that had to be opened is dear: another process was asked, and its file sets how long that takes.
+    if (this.#files.untried === null) recent.use(this.#ref);
+    return this.#made;
+  }
+
+  /** Makes it anew when it is wanted next. */
+  forget(): void {
+    this.#made = null;
   }
 
   /** @throws NetworkFault `misconfigured` for what cannot be opened, `unfit` when it was not in time, `unsupported` where nothing opens keys */
-  async open(context: ProbeContext): Promise<SecureContext> {
+  async unlock(context: ProbeContext): Promise<void> {
     const { untried } = this.#files;
     if (untried === null) throw new Error("nothing is to be opened");
     const tag = untried.kind === "pkcs12" ? "<pkcs12>" : TAGS.key;
-    return this.#take(await openForeignKey(untried, tag, context));
+    this.#take(await openForeignKey(untried, tag, context));
   }
 
-  #take({ keyPem, certificatePems }: OpenedKey): SecureContext {
+  #take({ keyPem, certificatePems }: OpenedKey): void {
     // What comes back is loaded in this thread.
     for (const { der } of readPem(keyPem)) boundPrivateKey(der, "PRIVATE KEY");
     for (const { der } of certificatePems.flatMap(readPem)) boundCertificate(der);
     const { ca, cert } = this.#files;
     const isAlone = certificatePems.length === 0;
     try {
-      this.#opened ??= secureContextOf(this.#tls, {
+      this.#made ??= secureContextOf(this.#tls, {
         ...this.#files,
         key: keyPem,
         cert: isAlone ? cert : certificatePems.join(""),
@@ -57,7 +76,6 @@ export class OpenvpnContext {
       if (!(error instanceof TunnelConfigError)) throw error;
       throw new NetworkFault("misconfigured", `Invalid VPN configuration: ${error.message}`, { cause: error });
     }
-    return this.#opened;
   }
 }
 

@@ -11,10 +11,8 @@ import { checkTunnel } from "./check-tunnel.ts";
 import { OpenvpnContext } from "./openvpn-context.ts";
 import { type OpenvpnServer, OpenvpnTunnel } from "./openvpn-tunnel.ts";
 
-type PreparedServer = Omit<OpenvpnServer, "tlsContext"> & { readonly tls: OpenvpnContext };
-
 export interface PreparedOpenvpn {
-  readonly servers: readonly PreparedServer[];
+  readonly servers: readonly OpenvpnServer[];
   readonly login: { readonly username: string; readonly password: string } | null;
   readonly isShuffled: boolean;
   /** Options of the profile that a checker does not do, in words; null: none. */
@@ -27,7 +25,7 @@ export interface PreparedOpenvpn {
 export function prepareOpenvpn(fields: TunnelFields): PreparedOpenvpn {
   try {
     const { profile, servers, login } = configOf(fields);
-    const made = new Map<Scope, Pick<PreparedServer, "settings" | "tls" | "hasCertificate">>();
+    const made = new Map<Scope, Pick<OpenvpnServer, "settings" | "tls" | "hasCertificate">>();
     const hasOwnList = (fields.servers ?? []).length > 0 || (fields.host ?? "").trim() !== "";
     return {
       servers: servers.map(({ host, port, proto, scope }, index) => {
@@ -53,16 +51,18 @@ function listed(words: string, items: readonly (string | number)[]): string | nu
   return items.length === 0 ? null : `${words}: ${items.join(", ")}`;
 }
 
-function readyScope(scope: Scope): Pick<PreparedServer, "settings" | "tls" | "hasCertificate"> {
+function readyScope(scope: Scope): Pick<OpenvpnServer, "settings" | "tls" | "hasCertificate"> {
   const settings = settingsOfScope(scope);
   const { tls } = settings;
   return { settings, tls: new OpenvpnContext(settings), hasCertificate: tls.cert !== null || tls.pfx !== null };
 }
 
+/** @throws NetworkFault also for keys that have to be opened elsewhere: `misconfigured`, `unfit`, `unsupported` */
 export async function checkOpenvpn(prepared: PreparedOpenvpn, context: ProbeContext): Promise<Outcome> {
   let tunnel: OpenvpnTunnel | undefined;
-  const ready = await readyServers(prepared.servers, context);
-  const servers = prepared.isShuffled ? shuffled(ready, context.randomBytes) : ready;
+  // Before anything is dialled.
+  for (const { tls } of prepared.servers) if (tls.isLocked) await tls.unlock(context);
+  const servers = prepared.isShuffled ? shuffled(prepared.servers, context.randomBytes) : prepared.servers;
   const { leftOut, unknown } = prepared;
   const stuckHint =
     "Look at forwarding, NAT and firewalls behind the server, and at compression and fragment of the profile";
@@ -90,18 +90,6 @@ export async function checkOpenvpn(prepared: PreparedOpenvpn, context: ProbeCont
     message: `The tunnel is up, but ${strayPackets} packets of the server cannot be read: keys, compression or fragment differ`,
     hint: "cipher, auth, comp-lzo, compress and fragment must be the server's",
   };
-}
-
-/** Keys that have to be opened elsewhere are, before anything is dialled. @throws NetworkFault `misconfigured`, `unfit`, `unsupported` */
-async function readyServers(
-  servers: readonly PreparedServer[],
-  context: ProbeContext,
-): Promise<readonly OpenvpnServer[]> {
-  const ready: OpenvpnServer[] = [];
-  for (const { tls, ...server } of servers) {
-    ready.push({ ...server, tlsContext: tls.opened ?? (await tls.open(context)) });
-  }
-  return ready;
 }
 
 /** What the two ends do not agree on may be what we do not know; a refusal speaks for itself. */

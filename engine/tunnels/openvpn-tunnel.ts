@@ -1,6 +1,5 @@
 /** OpenVPN over datagrams or TCP: the servers of a profile in turn, each at its addresses, until one brings the tunnel up. */
 
-import type { SecureContext } from "node:tls";
 import type { ProbeContext } from "../contract/probe.ts";
 import { NetworkFault } from "../net/fault.ts";
 import { mostTelling } from "../net/fault-rank.ts";
@@ -8,6 +7,7 @@ import type { SessionSettings } from "../protocols/openvpn/settings.ts";
 import { onePerFamily } from "../transport/one-per-family.ts";
 import type { Address } from "../transport/transport.ts";
 import { type Established, OpenvpnAttempt } from "./openvpn-attempt.ts";
+import type { OpenvpnContext } from "./openvpn-context.ts";
 import { refusedSilently, SilentRefusal } from "./openvpn-faults.ts";
 import { type Link, type LinkListener, openDatagramLink, openStreamLink } from "./openvpn-link.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
@@ -21,7 +21,7 @@ export interface OpenvpnServer {
   readonly port: number;
   readonly proto: "udp" | "tcp";
   readonly settings: SessionSettings;
-  readonly tlsContext: SecureContext;
+  readonly tls: OpenvpnContext;
   readonly hasCertificate: boolean;
 }
 
