@@ -1,4 +1,5 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
+import { constants } from "node:os";
 import { Command } from "commander";
 import { SHARD_LEASE_MS } from "../model/shards.ts";
 import type { AllOptions } from "./all/all.ts";
@@ -10,6 +11,7 @@ import type { LinksBenchOptions } from "./links/rig.ts";
 import type { CrowdBenchOptions } from "./page/crowd.ts";
 import type { PageBenchOptions } from "./page/page.ts";
 import type { PeersOptions } from "./peers/peer.ts";
+import { descendants } from "./process-tree.ts";
 import type { ReadsBenchOptions } from "./reads/reads.ts";
 import type { MoveBenchOptions } from "./roles/move.ts";
 import type { RolesBenchOptions } from "./roles/roles.ts";
@@ -345,4 +347,19 @@ program
     ),
   );
 
+// A service that outlives its bench would make every later figure wrong.
+for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"] as const) {
+  process.once(signal, () => {
+    for (const pid of descendants(process.pid)) endQuietly(pid);
+    process.exit(128 + constants.signals[signal]);
+  });
+}
 await program.parseAsync(process.argv);
+
+function endQuietly(pid: number): void {
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch {
+    // It has ended meanwhile.
+  }
+}
