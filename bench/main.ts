@@ -19,6 +19,7 @@ import type { ScaleBenchOptions } from "./scale/scale.ts";
 import type { StatusPageBenchOptions } from "./status-page/status-page.ts";
 import type { StormBenchOptions } from "./storm/storm.ts";
 import type { TunnelBenchOptions } from "./tunnels/frame.ts";
+import type { KindsBenchOptions } from "./uptime/kinds.ts";
 
 /** Options as commander hands them over. */
 interface UptimeCommandOptions {
@@ -93,6 +94,13 @@ program
   );
 
 program
+  .command("kinds")
+  .description("the whole product with monitors of one kind, beside a prober alone: http, keyword, port, ping, dns")
+  .option("--monitors <n>", "of each kind, each checked every second", Number, 3_000)
+  .option("--seconds <s>", "length of each measurement", Number, 20)
+  .action((options: KindsBenchOptions) => import("./uptime/kinds.ts").then(({ runKinds }) => runKinds(options)));
+
+program
   .command("roles")
   .description(
     "api, scheduler and checkers apart beside the single process, on PostgreSQL and Redis (Debian's packages)",
@@ -147,7 +155,7 @@ program
   .description(
     "as many checks of one kind as go, without schedule and store; the native way against Node's own where there are two",
   )
-  .argument("<kind>", "http, keyword, port or ping")
+  .argument("<kind>", "http, keyword, port, ping or dns")
   .action((kind: string) => import("./burst/burst.ts").then(({ runBurst }) => runBurst(kind)));
 
 const api = program

@@ -19,6 +19,7 @@ export const PLAN: readonly PlannedBench[] = [
   bench("burst port", 900),
   bench("burst ping", 900),
   bench("burst dns", 900),
+  bench("kinds", 900, "kinds --monitors 500 --seconds 5"),
   bench("reads", 1_200, "reads --monitors 1000 --seconds 5 --warm-up 5"),
   bench("status-page", 900, "status-page --monitors 1000 --checks 500 --seconds 5 --warm-up 5"),
   bench("storm", 1_200, "storm --monitors 1000 --seconds 20 --warm-up 5"),
