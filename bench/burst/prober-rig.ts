@@ -5,12 +5,12 @@
 import { performance } from "node:perf_hooks";
 import { MessageChannel } from "node:worker_threads";
 import type { CheckSpec, FromProber, ToProber } from "../../engine/contract/messages.ts";
-import { loadProbes } from "../../engine/contract/registry.ts";
+import { probeList } from "../../engine/contract/registry.ts";
 import { packRuns, unpackOutcomes } from "../../engine/prober/packed.ts";
 import { Prober } from "../../engine/prober/prober.ts";
 import type { Transport } from "../../engine/transport/transport.ts";
 
-const probes = await loadProbes();
+const probes = probeList();
 
 /** Runs sent in one message, as dispatch does. */
 const RUNS_PER_MESSAGE = 32;

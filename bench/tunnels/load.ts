@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { type AnyProbe, loadProbes } from "../../engine/contract/registry.ts";
+import { type AnyProbe, probeList } from "../../engine/contract/registry.ts";
 import type { TunnelFields } from "../../engine/contract/tunnel.ts";
 import { type RunEnvironment, RunningCheck } from "../../engine/run/run.ts";
 import { createTransport } from "../../engine/transport/index.ts";
@@ -55,7 +55,7 @@ const CROWD_IN_FLIGHT = 200;
 const WITNESS_CLIENTS = 50;
 
 const order: LoadOrder = JSON.parse(await text(process.stdin));
-const found = (await loadProbes())[order.kind];
+const found = probeList()[order.kind];
 if (found === undefined) throw new Error(`there is no probe of ${order.kind}`);
 /** Unrounded, of the phase that runs. */
 let latenciesMs: number[] = [];

@@ -135,7 +135,7 @@ export type AnyTunnel = Tunnel<unknown>;
 export type AnyKind = AnyUptime | AnyTunnel;
 
 type Run<Settings> = Runner<Settings>["run"];
-/** Code that is loaded when a prober's thread starts: a module with an export `run`. */
+/** Code that is loaded with the first check of the kind: a module with an export `run`. */
 type Load<Settings> = { readonly load: () => Promise<Runner<Settings>> };
 
 /** @param run the check itself where it is short, or what loads it where it brings much with it */

@@ -3,7 +3,7 @@ import type { ZodType } from "zod";
 import { CONTRACT_KINDS, type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
 import * as list from "../probes/index.ts";
 import { withOpenedKey } from "../protocols/amneziavpn/key.ts";
-import type { AnyKind, AnyTunnel, AnyUptime } from "./kind.ts";
+import type { AnyKind, AnyTunnel, AnyUptime, Runner } from "./kind.ts";
 import type { Probe } from "./probe.ts";
 import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
 
@@ -81,15 +81,23 @@ export function parse(protocol: TunnelProtocol, fields: TunnelFields): ParsedTun
 export type AnyProbe = Probe<unknown>;
 export type ProbeList = Readonly<Record<string, AnyProbe>>;
 
-/** In the thread that runs checks: the code of every kind that has some. */
-export async function loadProbes(): Promise<ProbeList> {
-  const loaded = Object.values<AnyKind>(byKind).map(async (described) =>
-    described.isPassive ? [] : [[described.kind, await probeOf(described)] as const],
-  );
-  return Object.fromEntries((await Promise.all(loaded)).flat());
+/** In the thread that runs checks: every kind that has code to run. */
+export function probeList(): ProbeList {
+  const active = Object.values<AnyKind>(byKind).filter((described) => described.isPassive === false);
+  return Object.fromEntries(active.map((described) => [described.kind, probeOf(described)]));
 }
 
-async function probeOf({ settings, load }: Exclude<AnyKind, { readonly isPassive: true }>): Promise<AnyProbe> {
-  const { run } = await load();
-  return { settings, run };
+/** Its code is loaded by its first check: most services watch a few of the kinds, and every prober's thread would keep the code of all. */
+function probeOf({ settings: schema, load }: Exclude<AnyKind, { readonly isPassive: true }>): AnyProbe {
+  let runner: Runner<unknown> | null = null;
+  return {
+    settings: schema,
+    run(settings, context) {
+      if (runner !== null) return runner.run(settings, context);
+      return load().then((loaded) => {
+        runner = loaded;
+        return loaded.run(settings, context);
+      });
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { createThreadCpuTime } from "../../native/cpu-time.ts";
 import { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { createRandomBytes } from "../../native/random-bytes.ts";
 import type { EngineOptions } from "../contract/options.ts";
-import { loadProbes, type ProbeList } from "../contract/registry.ts";
+import { type ProbeList, probeList } from "../contract/registry.ts";
 import type { Outbounds } from "../cores/outbound.ts";
 import { connectOutbounds } from "../cores/outbound-port.ts";
 import type { KeyOpener } from "../key-opener/key-opener.ts";
@@ -56,7 +56,7 @@ const STRAY_REPORT_INTERVAL_MS = 1_000;
 
 /** Piscina calls the export named `task`. */
 export async function task(options: ProberTask): Promise<void> {
-  const probes = await loadProbes();
+  const probes = probeList();
   const owned = new OwnedDescriptors(options.descriptors);
   const native = {
     connectTime: createConnectTimer(owned).connectTime,
@@ -100,7 +100,7 @@ interface OptionalProberDeps {
 /** A prober with probes of the caller's choice, for task files other than this one. */
 export function serveProber(
   options: ProberTask,
-  probeList: ProbeList,
+  probes: ProbeList,
   transport: Transport,
   more: OptionalProberDeps = {},
 ): Promise<void> {
@@ -109,7 +109,7 @@ export function serveProber(
   reportUnhandledRejections(options.prober);
   const prober = new Prober({
     port: options.port,
-    probes: probeList,
+    probes,
     transport,
     publicTransport,
     now: () => performance.now(),

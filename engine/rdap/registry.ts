@@ -1,5 +1,5 @@
 /** Asks registries over RDAP (RFC 9082, 9083) when a domain expires; every request passes the address guard. */
-import { type BootstrapData, type LookupResult, lookup } from "rdapper";
+import type { BootstrapData, LookupResult } from "rdapper";
 import type { GuardedFetch } from "../web/guarded-fetch.ts";
 import type { LookUp } from "./domain-cache.ts";
 
@@ -46,6 +46,8 @@ export function createRegistry(
   }
 
   return async (domain) => {
+    // It brings the public suffix list once more: only where a domain is asked for.
+    const { lookup } = await import("rdapper");
     const result = await lookup(domain, {
       // WHOIS connects to port 43 by itself, past the guard.
       rdapOnly: true,
