@@ -49,6 +49,13 @@ const addresses = {
   },
 };
 
+/** @throws where a character could not be escaped, as within a tagged template */
+function requireLatin1({ fileName, code = "" }) {
+  const at = code.search(/[^\0-\xff]/);
+  if (at >= 0)
+    throw new Error(`${fileName} has a character that is not Latin 1: …${code.slice(Math.max(0, at - 60), at + 20)}`);
+}
+
 rmSync(join(DIST, CHUNKS), { recursive: true, force: true });
 // Each by itself: threads share no module, and what two entries share would be one more file for each pair.
 for (const name of ENTRIES) {
@@ -60,7 +67,7 @@ for (const name of ENTRIES) {
     plugins: [addresses],
     logLevel: "warn",
   });
-  await bundle.write({
+  const { output } = await bundle.write({
     ...SHORT,
     dir: DIST,
     format: "esm",
@@ -68,6 +75,7 @@ for (const name of ENTRIES) {
     chunkFileNames: `${CHUNKS}/${name.replaceAll("/", "-")}/[name]-[hash].js`,
   });
   await bundle.close();
+  output.forEach(requireLatin1);
 }
 
 // Made for each request to come: half a second of the API's thread otherwise.

@@ -7,6 +7,8 @@ import { duration, percent, words } from "./words.ts";
 
 /** Notes of an open incident on the page itself; its own page has all. */
 const NOTES_SHOWN = 3;
+/** Between two times. Not in the markup: a bundle cannot escape what stands in a tagged template (scripts/bundle.mjs). */
+const TO = "–";
 
 /** @param ageMs how old the view is where the store is away; null: it is as new as it should be */
 export function statusPage(view: StatusView, place: Addresses, badges: string, ageMs: number | null): string {
@@ -39,7 +41,7 @@ function current({ updates, settings }: StatusView): Html | null {
   if (shown.length === 0) return null;
   const cards = shown.map(
     (one: UpdateView) =>
-      html`<article class="card told" id="u-${one.name}"><h3><bdi>${one.title}</bdi></h3><p class="soft">${words.levels[one.level]} · ${time(one.atMs, "moment", settings)}${one.endsAtMs === null ? null : html` – ${time(one.endsAtMs, "moment", settings)}`}</p><div class="words" dir="auto">${one.words}</div></article>`,
+      html`<article class="card told" id="u-${one.name}"><h3><bdi>${one.title}</bdi></h3><p class="soft">${words.levels[one.level]} · ${time(one.atMs, "moment", settings)}${one.endsAtMs === null ? null : html` ${TO} ${time(one.endsAtMs, "moment", settings)}`}</p><div class="words" dir="auto">${one.words}</div></article>`,
   );
   return html`<section aria-labelledby="h-said"><h2 id="h-said">${words.announcements}</h2>${cards}</section>`;
 }
@@ -67,7 +69,7 @@ function maintenance({ maintenance: planned, settings }: StatusView): Html | nul
   if (planned.length === 0) return null;
   const items = planned.map(
     ({ titles, words: text, fromMs, untilMs }) =>
-      html`<li class="maintenance">${icon("maintenance")} <bdi>${someOf(titles)}</bdi> <span class="soft">${time(fromMs, "moment", settings)} – ${time(untilMs, "moment", settings)}</span>${text === null ? null : html`<div class="words" dir="auto">${text}</div>`}</li>`,
+      html`<li class="maintenance">${icon("maintenance")} <bdi>${someOf(titles)}</bdi> <span class="soft">${time(fromMs, "moment", settings)} ${TO} ${time(untilMs, "moment", settings)}</span>${text === null ? null : html`<div class="words" dir="auto">${text}</div>`}</li>`,
   );
   return html`<section aria-labelledby="h-care"><h2 id="h-care">${words.maintenance}</h2><ul class="card told">${items}</ul></section>`;
 }
