@@ -16,7 +16,7 @@ import { addLinks } from "./document/links.ts";
 import { refusalsOf } from "./document/refusals.ts";
 import { wordsOf } from "./errors.ts";
 import { WRONG_KEY_RETRY_S } from "./limits.ts";
-import { type Route, takesIdempotencyKey } from "./route.ts";
+import { type Route, type Shape, takesIdempotencyKey } from "./route.ts";
 import { allowedMethods, fullPath, PREFLIGHT_S } from "./router.ts";
 import * as schemas from "./schemas/index.ts";
 
@@ -153,7 +153,7 @@ function responses(route: Route): ZodOpenApiResponsesObject {
   const answers: Record<string, ZodOpenApiResponseObject> = {};
   for (const [code, shape] of Object.entries(route.responses)) {
     const status = Number(code);
-    const content = typeof shape === "string" ? textContent(shape) : { [JSON_TYPE]: { schema: shape } };
+    const content = typeof shape === "string" ? textContent(shape) : { [JSON_TYPE]: { schema: schemaOf(shape) } };
     const description = status === 200 ? route.summary : (STATUS_WORDS[status] ?? "Answer");
     answers[code] = { description, headers: headers(headersOf(route, status)), ...(content !== null && { content }) };
   }
@@ -165,6 +165,13 @@ function responses(route: Route): ZodOpenApiResponsesObject {
     };
   }
   return answers as ZodOpenApiResponsesObject;
+}
+
+const byName: Readonly<Record<Shape["shape"], z.ZodType>> = schemas;
+
+/** What a shape of a route's answers stands for. */
+export function schemaOf({ shape }: Shape): z.ZodType {
+  return byName[shape];
 }
 
 /** An empty media type: no body at all. */

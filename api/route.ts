@@ -13,6 +13,7 @@ import type { JsonObject } from "./body.ts";
 import { type ErrorName, refusal } from "./errors.ts";
 import type { ApiAnswer, ApiRequest, ApiResponse } from "./http.ts";
 import type { QueryParameters } from "./query.ts";
+import type * as schemas from "./schemas/index.ts";
 import type { Known } from "./warnings.ts";
 
 export interface Call {
@@ -59,8 +60,8 @@ interface RouteBase {
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: QueryParameters;
   readonly body?: RouteBody;
-  /** By status: the schema of a JSON answer, or the media type of another. */
-  readonly responses: Readonly<Record<number, z.ZodType | string>>;
+  /** By status: the shape of a JSON answer, or the media type of another. */
+  readonly responses: Readonly<Record<number, Shape | string>>;
   /** Further statuses that answer the standard error body. */
   readonly errors?: readonly number[];
   /**
@@ -83,6 +84,21 @@ interface RouteBase {
   readonly hidden?: true;
   /** What its requests leave in the audit log. A test asks every route that is no GET to say it, also where that is nothing. */
   readonly audit?: Audited;
+}
+
+/**
+ * The shape of an answer, by its name in schemas/. The document alone needs the shapes themselves, and is made when Sonde is built: so a service does not
+ * load those thousands of objects.
+ */
+export interface Shape {
+  readonly shape: ShapeName;
+}
+type ShapeName = {
+  [Name in keyof typeof schemas]: (typeof schemas)[Name] extends z.ZodType ? Name : never;
+}[keyof typeof schemas];
+
+export function shape(name: ShapeName): Shape {
+  return { shape: name };
 }
 
 interface RouteBody {

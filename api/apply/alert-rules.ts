@@ -9,7 +9,7 @@ import type { FieldChange } from "../../model/document/plan.ts";
 import type { Draft } from "../../store/sql/alerts/port.ts";
 import type { Managed } from "../../store/sql/documents/port.ts";
 import { ApiError } from "../errors.ts";
-import * as schemas from "../schemas/index.ts";
+import { alertRulesBody, MOST_RULES } from "../schemas/alerts.ts";
 import type { DraftPlan, Path } from "./draft-plan.ts";
 import { ruleEntry } from "./entries.ts";
 import { readOne } from "./read-one.ts";
@@ -66,8 +66,8 @@ class RulesPlanner {
       const rule = this.#plan.attempt(wanted, entry, () => this.#ruleOf(entry, path, now));
       if (rule === undefined) return;
       const made = this.#planned.filter((one) => one.now === null).length;
-      if (now === null && this.#staying.length + made >= schemas.MOST_RULES)
-        throw new ApiError(409, `A project has at most ${schemas.MOST_RULES} rules.`);
+      if (now === null && this.#staying.length + made >= MOST_RULES)
+        throw new ApiError(409, `A project has at most ${MOST_RULES} rules.`);
       this.#planned.push({ wanted, now, act, rule });
     });
   }
@@ -76,7 +76,7 @@ class RulesPlanner {
   #ruleOf(entry: AlertRuleEntry, path: Path, now: AlertRule | null): Omit<AlertRule, "id"> {
     const { channels, escalation, quiet_hours: quietHours, match, ...others } = entry;
     const { select, ...matched } = match ?? {};
-    const sent = readOne(schemas.alertRulesBody, "rules", {
+    const sent = readOne(alertRulesBody, "rules", {
       ...others,
       ...(match !== undefined && { match: matched }),
       ...(channels !== undefined && { channels: channels === null ? null : channels.map(() => ANY_CHANNEL) }),

@@ -5,7 +5,7 @@ import type { QuietHours } from "../../model/quiet-hours.ts";
 import type { Draft } from "../../store/sql/alerts/port.ts";
 import type { Managed } from "../../store/sql/documents/port.ts";
 import { ApiError, badRequest } from "../errors.ts";
-import * as schemas from "../schemas/index.ts";
+import { MOST_QUIET, quietHoursBody } from "../schemas/alerts.ts";
 import { dayNumbers } from "./days.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import { quietHoursEntry } from "./entries.ts";
@@ -81,8 +81,8 @@ class QuietHoursPlanner {
   #write(wanted: Wanted, draft: Omit<QuietHours, "id">, { now, act }: Found<QuietHours>): void {
     const before = now === null ? {} : quietHoursEntry(now);
     const after = quietHoursEntry(draft);
-    if (now === null && this.#items.size + this.#made.length >= schemas.MOST_QUIET)
-      throw new ApiError(409, `A project has at most ${schemas.MOST_QUIET} quiet hours.`);
+    if (now === null && this.#items.size + this.#made.length >= MOST_QUIET)
+      throw new ApiError(409, `A project has at most ${MOST_QUIET} quiet hours.`);
     const id = now === null ? null : String(now.id);
     const managed = this.#things.describe(wanted, act, { id, name: draft.name, before, after, secret: [] });
     if (managed === null) return;
@@ -128,7 +128,7 @@ function read(key: string, entry: QuietHoursEntry, now: QuietHours | null): Omit
     ...others,
     spans: spans.map(({ from, to }, index) => ({ days: days[index], from, to })),
   };
-  const { let_through: letThrough, id: _, ...sent } = readOne(schemas.quietHoursBody, "quiet_hours", body);
+  const { let_through: letThrough, id: _, ...sent } = readOne(quietHoursBody, "quiet_hours", body);
   const tags = letThrough.tags.map((tag) => tag.trim().toLowerCase());
   return { ...sent, letThrough: { ...letThrough, tags } };
 }

@@ -9,8 +9,7 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { readQuery } from "../query.ts";
 import { type ReachedProject, reachedProjects, reachedWorkspaces, viewCaller } from "../reach.ts";
-import { type KeyCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type KeyCall, pathId, type Route, shape } from "../route.ts";
 import { organizationIdParams, organizationParameter } from "./params.ts";
 
 const projectsQuery = { organization_id: organizationParameter("Only projects of this workspace.") } as const;
@@ -101,7 +100,7 @@ export const account: readonly Route[] = [
     group: "Account",
     summary: "Who the key belongs to and what it reaches",
     scope: "key",
-    responses: { 200: schemas.whoami },
+    responses: { 200: shape("whoami") },
     handle: whoami,
   },
   listed({
@@ -111,7 +110,7 @@ export const account: readonly Route[] = [
     group: "Account",
     summary: "List the workspaces that the key reaches, with the caller's role",
     scope: "key",
-    responses: { 200: schemas.organizationList },
+    responses: { 200: shape("organizationList") },
     handle: listOrganizations,
   }),
   {
@@ -123,7 +122,7 @@ export const account: readonly Route[] = [
     description: "An addition of ours.",
     scope: "key",
     params: organizationIdParams,
-    responses: { 200: schemas.organizationDetails },
+    responses: { 200: shape("organizationDetails") },
     refusals: ["invalidOrganizationId", "noOrganizationAccess"],
     handle: readOrganization,
   },
@@ -135,7 +134,7 @@ export const account: readonly Route[] = [
     summary: "List the active projects that the key reaches",
     scope: "key",
     query: projectsQuery,
-    responses: { 200: schemas.projectList },
+    responses: { 200: shape("projectList") },
     handle: listProjects,
   }),
 ];

@@ -5,9 +5,9 @@ import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import type { ProjectCall, Refusal, Route } from "../route.ts";
+import { type ProjectCall, type Refusal, type Route, shape } from "../route.ts";
 import { hearing, parsed, readRules, viewRules } from "../rule-body.ts";
-import * as schemas from "../schemas/index.ts";
+import { alertRulesBody, previewBody } from "../schemas/alerts.ts";
 
 const EDITORS_ONLY = "You do not have permission to edit this project";
 
@@ -30,7 +30,7 @@ async function write(api: Api, call: ProjectCall): Promise<ApiResponse> {
 
 /** What is asked about. */
 async function previewed(api: Api, call: ProjectCall): Promise<{ monitor: AlertMonitor; event: AlertEvent }> {
-  const sent = parsed(schemas.previewBody, readObject(call.request));
+  const sent = parsed(previewBody, readObject(call.request));
   const { alerts, incidents } = api.controlPlane;
   let [id, event] = [parseId("server", sent.server_id ?? ""), sent.event];
   if (sent.incident_id !== undefined) {
@@ -63,7 +63,7 @@ export const alertRules: readonly Route[] = [
     path: "/alert-rules",
     operationId: "getAlertRules",
     summary: "Read the project's rules of alerts, in their order",
-    responses: { 200: schemas.alertRules },
+    responses: { 200: shape("alertRules") },
     handle: read,
   },
   {
@@ -74,8 +74,8 @@ export const alertRules: readonly Route[] = [
     audit: "rules.updated",
     summary: "Replace the project's rules of alerts",
     editorsOnly: EDITORS_ONLY,
-    body: { schema: schemas.alertRulesBody, required: true },
-    responses: { 200: schemas.alertRules },
+    body: { schema: alertRulesBody, required: true },
+    responses: { 200: shape("alertRules") },
     refusals: [...FAULTS, "alertRulesMoved", "alertRuleUnknown"],
     handle: write,
   },
@@ -86,8 +86,8 @@ export const alertRules: readonly Route[] = [
     operationId: "previewAlertRules",
     audit: null,
     summary: "Ask who would hear of an event of a monitor, or of an incident",
-    body: { schema: schemas.previewBody, required: true },
-    responses: { 200: schemas.alertPreview },
+    body: { schema: previewBody, required: true },
+    responses: { 200: shape("alertPreview") },
     refusals: [[400, "body: send either server_id or incident_id"], "serverNotFound", "incidentNotFound"],
     handle: preview,
   },

@@ -14,8 +14,7 @@ import { type ApiError, refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { okInTurns } from "../long-answer.ts";
 import { askMeanwhile } from "../mail-confirmation.ts";
-import type { AuditRule, ProjectCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type AuditRule, type ProjectCall, type Route, shape } from "../route.ts";
 
 /** Code points. */
 const LONGEST_NAME = 255;
@@ -167,7 +166,7 @@ export const documents: readonly Route[] = [
     scope: "project",
     editorsOnly: "You do not have permission to edit this project",
     body: { schema: applyBody, required: true },
-    responses: { 200: schemas.documentPlan },
+    responses: { 200: shape("documentPlan") },
     refusals: [
       "documentTextInvalid",
       "documentFlagsInvalid",

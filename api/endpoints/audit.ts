@@ -10,8 +10,7 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, type QueryParameter, readQuery, timeParameter } from "../query.ts";
 import { administered } from "../reach.ts";
-import type { KeyCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type KeyCall, type Route, shape } from "../route.ts";
 import { organizationParameter } from "./params.ts";
 
 /** Words of ours have two parts. */
@@ -79,7 +78,7 @@ export const audits: readonly Route[] = [
     description: "An addition of ours. For Owners and Admins. Entries are kept for 400 days, and 100,000 at most.",
     scope: "key",
     query: listQuery,
-    responses: { 200: schemas.auditList },
+    responses: { 200: shape("auditList") },
     refusals: [
       "auditForbidden",
       "noOrganizationAccess",

@@ -13,8 +13,7 @@ import { ApiError, badRequest, refusal, wordsOf } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { activityOf, type Decide, setBody, settingsOf } from "../monitors/bulk-change.ts";
 import { newTestId, orderTests, testJob } from "../on-demand/order.ts";
-import type { AuditRule, ProjectCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type AuditRule, type ProjectCall, type Route, shape } from "../route.ts";
 
 const ACTIONS = ["pause", "resume", "delete", "set", "check"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -216,7 +215,7 @@ export const bulk: readonly Route[] = [
     scope: "project",
     editorsOnly: "You do not have permission to edit this project",
     body: { schema: bulkBody, required: true },
-    responses: { 200: schemas.bulkOutcome },
+    responses: { 200: shape("bulkOutcome") },
     refusals: [
       [400, 'select must name monitors, such as {"tags": ["prod"]} or {"all": true}.'],
       "bulkActionInvalid",

@@ -23,8 +23,7 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { askMeanwhile, askToConfirm, staysConfirmed } from "../mail-confirmation.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
 import { channelIdParams } from "./params.ts";
 
 /** In a project; our choice: a person reads the list. */
@@ -394,7 +393,7 @@ export const channels: readonly Route[] = [
     path: "/channels",
     operationId: "listChannels",
     summary: "List channels, the oldest first",
-    responses: { 200: schemas.channelList },
+    responses: { 200: shape("channelList") },
     handle: list,
   }),
   {
@@ -405,7 +404,7 @@ export const channels: readonly Route[] = [
     audit: "channel.created",
     summary: "Add a channel",
     body: { schema: createBody, required: true },
-    responses: { 200: schemas.channel },
+    responses: { 200: shape("channel") },
     refusals: ["channelKindInvalid", "nameInvalid", ...OF_BODY, "channelsFull", "channelNameTaken"],
     handle: create,
   },
@@ -415,7 +414,7 @@ export const channels: readonly Route[] = [
     path: "/channels/kinds",
     operationId: "listChannelKinds",
     summary: "List the kinds of channels and their settings",
-    responses: { 200: schemas.channelKinds },
+    responses: { 200: shape("channelKinds") },
     handle: kinds,
   }),
   {
@@ -426,7 +425,7 @@ export const channels: readonly Route[] = [
     audit: null,
     summary: "Send a sample by settings that are not saved; waits up to 20 seconds",
     body: { schema: testUnsavedBody, required: true },
-    responses: { 200: schemas.channelTest },
+    responses: { 200: shape("channelTest") },
     refusals: [
       ...(["channelKindInvalid", "channelReasonInvalid", "invalidChannelId", "channelNotFound"] as const),
       ...(["channelSettingsInvalid", SETTINGS_EXAMPLE, "channelTestsRunning"] as const),
@@ -439,7 +438,7 @@ export const channels: readonly Route[] = [
     path: "/channels/{id}",
     operationId: "getChannel",
     summary: "Get a channel",
-    responses: { 200: schemas.channel },
+    responses: { 200: shape("channel") },
     refusals: ["invalidChannelId", "channelNotFound"],
     handle: read,
   },
@@ -451,7 +450,7 @@ export const channels: readonly Route[] = [
     audit: "channel.updated",
     summary: "Change a channel; secrets that are left out stay",
     body: { schema: changeBody, required: true },
-    responses: { 200: schemas.channel },
+    responses: { 200: shape("channel") },
     refusals: ["invalidChannelId", "nameInvalid", ...OF_BODY, "channelNotFound", "channelNameTaken"],
     handle: change,
   },
@@ -462,7 +461,7 @@ export const channels: readonly Route[] = [
     operationId: "deleteChannel",
     audit: { what: "channel.deleted", nameOf: nameInLog },
     summary: "Delete a channel",
-    responses: { 200: schemas.channelRemoved },
+    responses: { 200: shape("channelRemoved") },
     refusals: ["invalidChannelId", "channelNotFound"],
     handle: remove,
   },
@@ -474,7 +473,7 @@ export const channels: readonly Route[] = [
     audit: null,
     summary: "Send a sample; waits up to 20 seconds",
     body: { schema: testBody, required: false },
-    responses: { 200: schemas.channelTest },
+    responses: { 200: shape("channelTest") },
     refusals: ["invalidChannelId", "channelReasonInvalid", "channelNotFound", "channelTestsRunning"],
     handle: testSaved,
   },

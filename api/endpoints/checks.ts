@@ -28,8 +28,7 @@ import { acceptTargets } from "../checks/targets.ts";
 import { ApiError } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { locate, readRegion, regionFields, requireAnyRegion, requireRegionOnPlan } from "../on-demand/region.ts";
-import type { Call, KeyCall, Refusal, ResponseHeader, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type Call, type KeyCall, type Refusal, type ResponseHeader, type Route, shape } from "../route.ts";
 
 /** The id that anonymous callers' share at a checker is counted under: no workspace has it. */
 const NO_WORKSPACE = 0;
@@ -123,7 +122,7 @@ export const checks: readonly Route[] = [
       "Waits for the result. Does not use the on-demand quota. A protocol that this version cannot run answers `down` with `checker_error`: a fault of ours, said of no server.",
     scope: "key",
     body: bodyOf("CheckConfig", { ...checkFields, ...engineField, ...regionFields }),
-    responses: { 200: schemas.check },
+    responses: { 200: shape("check") },
     refusals: [
       ...REFUSALS,
       "regionInvalid",
@@ -145,7 +144,7 @@ export const checks: readonly Route[] = [
     scope: "public",
     cors: true,
     body: bodyOf("CheckConfigWithoutKey", { ...checkFields, region: z.literal("any").optional() }),
-    responses: { 200: schemas.check, 429: schemas.publicLimitError },
+    responses: { 200: shape("check"), 429: shape("publicLimitError") },
     headers: {
       "X-RateLimit-Limit": limitHeader("Checks in any 24 hours"),
       "X-RateLimit-Remaining": limitHeader("Left now"),

@@ -7,8 +7,7 @@ import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery, wordParameter } from "../query.ts";
-import { type ProjectCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { subscriptionIdParams } from "./params.ts";
 
 /** Monitors of one page, read; their configs are read with them. */
@@ -122,7 +121,7 @@ export const subscriptionConfigs: readonly Route[] = [
     scope: "project",
     params: subscriptionIdParams,
     query: configsQuery,
-    responses: { 200: schemas.subscriptionConfigs },
+    responses: { 200: shape("subscriptionConfigs") },
     refusals: ["invalidSubscriptionId", "subscriptionNotFound"],
     handle: configs,
   }),

@@ -10,8 +10,7 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { findMonitor } from "../monitors/find.ts";
 import { idsParameter, type QueryParameter, readQuery } from "../query.ts";
-import type { ProjectCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, type Route, shape } from "../route.ts";
 import { serverIdParams } from "./params.ts";
 
 const MOST_DAYS = 365;
@@ -90,7 +89,7 @@ export const days: readonly Route[] = [
     scope: "project",
     params: serverIdParams,
     query: oneQuery,
-    responses: { 200: schemas.monitorDays },
+    responses: { 200: shape("monitorDays") },
     refusals: ["invalidServerId", "serverNotFound"],
     handle: ofOne,
   }),
@@ -103,7 +102,7 @@ export const days: readonly Route[] = [
     description: "An addition of ours. Ids that are not there are left out.",
     scope: "project",
     query: manyQuery,
-    responses: { 200: schemas.manyDays },
+    responses: { 200: shape("manyDays") },
     handle: ofMany,
   }),
 ];

@@ -3,8 +3,7 @@ import type { Api } from "../api.ts";
 import { makeExport } from "../export/make-export.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { readQuery, textParameter } from "../query.ts";
-import type { ProjectCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, type Route, shape } from "../route.ts";
 
 const exportQuery = { name: textParameter("What this document has. Without it: all of the project") } as const;
 
@@ -26,7 +25,7 @@ export const exports: readonly Route[] = [
     scope: "project",
     editorsOnly: "You do not have permission to edit this project",
     query: exportQuery,
-    responses: { 200: schemas.exportedDocument },
+    responses: { 200: shape("exportedDocument") },
     refusals: ["documentNotFound"],
     handle: exportDocument,
   },

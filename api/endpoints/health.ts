@@ -5,8 +5,7 @@ import type { Warning } from "../../store/sql/coordination/shards-port.ts";
 import type { Api, RegionState } from "../api.ts";
 import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
 import { listed } from "../listed.ts";
-import type { Call, ResponseHeader, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type Call, type ResponseHeader, type Route, shape } from "../route.ts";
 
 const NO_STORE: readonly string[] = [...JSON_HEADERS, "Cache-Control", "no-store"];
 /** Each back end has this long to answer (docs/api-contract.md#health-and-documents). */
@@ -127,7 +126,7 @@ export const health: readonly Route[] = [
     summary: "Whether the API is up",
     scope: "public",
     cors: true,
-    responses: { 200: schemas.health },
+    responses: { 200: shape("health") },
     headers,
     handle: shallow,
   },
@@ -139,7 +138,7 @@ export const health: readonly Route[] = [
     summary: "Whether the database and the job queue are up too",
     scope: "public",
     cors: true,
-    responses: { 200: schemas.deepHealth, 503: schemas.failedHealth },
+    responses: { 200: shape("deepHealth"), 503: shape("failedHealth") },
     headers,
     handle: deep,
   },
@@ -151,7 +150,7 @@ export const health: readonly Route[] = [
     summary: "Locations one can test from, with their healthy checkers",
     scope: "public",
     cors: true,
-    responses: { 200: schemas.regionList },
+    responses: { 200: shape("regionList") },
     handle: regions,
   }),
 ];

@@ -6,8 +6,7 @@ import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import type { ProjectCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, type Route, shape } from "../route.ts";
 
 /** One program's files: two of blackbox_exporter, some of a folder of Gatus. */
 const MOST_FILES = 50;
@@ -84,7 +83,7 @@ export const imports: readonly Route[] = [
     scope: "project",
     editorsOnly: "You do not have permission to edit this project",
     body: { schema: convertBody, required: true },
-    responses: { 200: schemas.convertedImport },
+    responses: { 200: shape("convertedImport") },
     refusals: [
       "importSourceInvalid",
       "importTextInvalid",

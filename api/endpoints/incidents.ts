@@ -22,8 +22,7 @@ import {
   timeParameter,
   wordParameter,
 } from "../query.ts";
-import { type Change, type ProjectCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type Change, type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { incidentIdParams } from "./params.ts";
 
 /** Code points (docs/api-contract.md#incidents). */
@@ -174,7 +173,7 @@ export const incidents: readonly Route[] = [
     summary: "List incidents, open ones first",
     scope: "project",
     query: listQuery,
-    responses: { 200: schemas.incidentList },
+    responses: { 200: shape("incidentList") },
     refusals: ["invalidServerId", "serverNotFound", "fromAfterTo"],
     handle: list,
   }),
@@ -201,7 +200,7 @@ export const incidents: readonly Route[] = [
         .meta({ id: "AcknowledgeIncidents", examples: [{ ids: ["inc_12", "inc_13"], note: "Looking into it" }] }),
       required: true,
     },
-    responses: { 200: schemas.incidentsAcknowledged },
+    responses: { 200: shape("incidentsAcknowledged") },
     refusals: ["incidentIdsInvalid", "invalidIncidentId", "noteInvalid"],
     handle: acknowledgeAll,
   },
@@ -213,7 +212,7 @@ export const incidents: readonly Route[] = [
     summary: "Read an incident",
     scope: "project",
     params: incidentIdParams,
-    responses: { 200: schemas.incident },
+    responses: { 200: shape("incident") },
     handle: read,
   },
   listed({
@@ -225,7 +224,7 @@ export const incidents: readonly Route[] = [
     scope: "project",
     params: incidentIdParams,
     query: eventsQuery,
-    responses: { 200: schemas.incidentEvents },
+    responses: { 200: shape("incidentEvents") },
     handle: events,
   }),
   {
@@ -242,7 +241,7 @@ export const incidents: readonly Route[] = [
       schema: z.object({ note: z.string().max(MAX_NOTE).nullable().optional() }).meta({ id: "AcknowledgeIncident" }),
       required: false,
     },
-    responses: { 200: schemas.incident },
+    responses: { 200: shape("incident") },
     refusals: ["noteInvalid"],
     handle: acknowledge,
   },

@@ -14,8 +14,7 @@ import { viewKey } from "../key-view.ts";
 import { listed } from "../listed.ts";
 import { codePoints } from "../monitors/every-kind.ts";
 import { readQuery, textParameter } from "../query.ts";
-import { canEdit, type KeyCall, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { canEdit, type KeyCall, type Route, shape } from "../route.ts";
 import { keyIdParams } from "./params.ts";
 
 /** 9999-12-31 23:59:59: what the API's times can write. */
@@ -169,7 +168,7 @@ export const keys: readonly Route[] = [
     description:
       "Owners and Admins see every key of the workspace, others their own. An account-wide key lists its owner's keys and those of the workspaces where the owner is Owner or Admin.",
     scope: "key",
-    responses: { 200: schemas.keyList },
+    responses: { 200: shape("keyList") },
     handle: list,
   }),
   {
@@ -182,7 +181,7 @@ export const keys: readonly Route[] = [
     scope: "key",
     noApiAccess: "noApiAccessForKeys",
     body: { schema: createBody, required: true },
-    responses: { 200: schemas.createdKey },
+    responses: { 200: shape("createdKey") },
     refusals: [
       "noApiAccessForKeys",
       "accountKeyCannotCreate",
@@ -208,7 +207,7 @@ export const keys: readonly Route[] = [
     scope: "key",
     params: keyIdParams,
     query: revokeQuery,
-    responses: { 200: schemas.revokedKey },
+    responses: { 200: shape("revokedKey") },
     refusals: ["keyRevokeForbidden", "invalidKeyId", "keyNotFound"],
     handle: revoke,
   },

@@ -12,8 +12,7 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { findMonitor } from "../monitors/find.ts";
 import { type QueryParameter, readQuery, timeParameter } from "../query.ts";
-import type { ProjectCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, type Route, shape } from "../route.ts";
 import { serverIdParams } from "./params.ts";
 
 const DAY_S = 86_400;
@@ -122,7 +121,7 @@ export const latencies: readonly Route[] = [
     scope: "project",
     params: serverIdParams,
     query: latencyQuery,
-    responses: { 200: schemas.latency },
+    responses: { 200: shape("latency") },
     refusals: [
       "invalidServerId",
       "serverNotFound",

@@ -9,8 +9,7 @@ import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter, wordParameter } from "../query.ts";
-import { type ProjectCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { MAINTENANCE_STATES } from "../schemas/maintenances.ts";
 import { maintenanceIdParams } from "./params.ts";
 import { createSchedule, endScheduled, SCHEDULE_REFUSALS, scheduleBody, viewSchedule } from "./schedules.ts";
@@ -167,7 +166,7 @@ export const maintenances: readonly Route[] = [
     summary: "List maintenance: windows of monitors, the earliest first, and schedules",
     query: listQuery,
     refusals: ["invalidServerId"],
-    responses: { 200: schemas.maintenanceList },
+    responses: { 200: shape("maintenanceList") },
     handle: list,
   }),
   {
@@ -190,7 +189,7 @@ export const maintenances: readonly Route[] = [
       "maintenanceGap",
       ...SCHEDULE_REFUSALS,
     ],
-    responses: { 200: schemas.plannedMaintenance },
+    responses: { 200: shape("plannedMaintenance") },
     handle: create,
   },
   {
@@ -203,7 +202,7 @@ export const maintenances: readonly Route[] = [
     editorsOnly: EDITORS_ONLY,
     params: maintenanceIdParams,
     refusals: ["invalidMaintenanceId", "maintenanceNotFound", "maintenanceNotOn"],
-    responses: { 200: schemas.endedMaintenance },
+    responses: { 200: shape("endedMaintenance") },
     handle: end,
   },
 ];

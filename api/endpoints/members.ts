@@ -14,8 +14,8 @@ import { listed } from "../listed.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
 import { readQuery } from "../query.ts";
 import { administered } from "../reach.ts";
-import type { KeyCall, Refusal, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type KeyCall, type Refusal, type Route, shape } from "../route.ts";
+import { ROLES } from "../schemas/members.ts";
 import { organizationParameter, userIdParams } from "./params.ts";
 
 /** RFC 5321 section 4.5.3.1.3. */
@@ -27,7 +27,7 @@ const EMAIL = /^[^\s@<>"(),:;\\[\]]{1,64}@[^\s@<>"(),:;\\[\]]{1,253}$/;
 
 const query = { organization_id: organizationParameter("Of this workspace. Without it: the key's own.") } as const;
 
-const role = z.enum(schemas.ROLES);
+const role = z.enum(ROLES);
 const inviteBody = z
   .object({
     email: z.string().max(MAX_EMAIL),
@@ -121,7 +121,7 @@ function nameOf(body: JsonObject): string | null {
 
 function roleOf(body: JsonObject): Role {
   const sent = fieldOf(body, "role");
-  const found = schemas.ROLES.find((word) => word === sent);
+  const found = ROLES.find((word) => word === sent);
   if (found === undefined) throw refusal("memberRoleInvalid");
   return found;
 }
@@ -141,7 +141,7 @@ export const memberships: readonly Route[] = [
     operationId: "listMembers",
     summary: "List the members of a workspace, the oldest membership first",
     description: "An addition of ours. For Owners and Admins.",
-    responses: { 200: schemas.memberList },
+    responses: { 200: shape("memberList") },
     refusals: COMMON,
     handle: list,
   }),
@@ -154,7 +154,7 @@ export const memberships: readonly Route[] = [
     summary: "Add a person to a workspace; a link signs the person in once",
     description: "An addition of ours. For Owners and Admins; only an Owner makes an Owner.",
     body: { schema: inviteBody, required: true },
-    responses: { 200: schemas.invitedMember },
+    responses: { 200: shape("invitedMember") },
     refusals: [
       ...COMMON,
       ...(["memberEmailInvalid", "memberNameInvalid", "memberRoleInvalid", "memberOwnerByOwner"] as const),
@@ -173,7 +173,7 @@ export const memberships: readonly Route[] = [
       "An addition of ours. For Owners and Admins; only an Owner makes or changes an Owner. The last Owner stays.",
     params: userIdParams,
     body: { schema: changeBody, required: true },
-    responses: { 200: schemas.member },
+    responses: { 200: shape("member") },
     refusals: [
       ...COMMON,
       ...(["invalidMemberId", "memberRoleInvalid", "memberOwnerByOwner", "memberNotFound", "memberLastOwner"] as const),
@@ -193,7 +193,7 @@ export const memberships: readonly Route[] = [
     summary: "Take a person out of a workspace; the person's keys of it stop at once",
     description: "An addition of ours. For Owners and Admins; only an Owner removes an Owner. The last Owner stays.",
     params: userIdParams,
-    responses: { 200: schemas.removedMember },
+    responses: { 200: shape("removedMember") },
     refusals: [...COMMON, "invalidMemberId", "memberOwnerByOwner", "memberNotFound", "memberLastOwner"],
     handle: remove,
   },

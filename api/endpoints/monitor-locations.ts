@@ -18,8 +18,7 @@ import {
   requireLocationsOnPlan,
   type WantedLocations,
 } from "../monitors/locations.ts";
-import type { ProjectCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, type Route, shape } from "../route.ts";
 import { serverIdParams } from "./params.ts";
 
 const locationsBody = z
@@ -92,7 +91,7 @@ export const monitorLocations: readonly Route[] = [
     operationId: "getMonitorLocations",
     summary: "Read where a monitor is checked from",
     description: "An addition of ours.",
-    responses: { 200: schemas.monitorLocations },
+    responses: { 200: shape("monitorLocations") },
     refusals: ["invalidServerId", "serverNotFound"],
     handle: read,
   },
@@ -105,7 +104,7 @@ export const monitorLocations: readonly Route[] = [
     description: "An addition of ours. What is not sent stays as it is.",
     editorsOnly: "You do not have permission to edit this monitor",
     body: { schema: locationsBody, required: true },
-    responses: { 200: schemas.monitorLocations },
+    responses: { 200: shape("monitorLocations") },
     refusals: [
       "invalidServerId",
       "serverNotFound",

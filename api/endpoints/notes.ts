@@ -10,8 +10,7 @@ import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { tellTurns } from "../live/tell.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
 import { incidentIdParams, noteIdParams } from "./params.ts";
 
 /** Code points. */
@@ -133,7 +132,7 @@ export const notes: readonly Route[] = [
     summary: "Write a note into an incident's log",
     params: incidentIdParams,
     body: { schema: noteBody, required: true },
-    responses: { 200: schemas.incidentNote },
+    responses: { 200: shape("incidentNote") },
     refusals: OF_BODY,
     handle: add,
   },
@@ -146,7 +145,7 @@ export const notes: readonly Route[] = [
     summary: "Write a note anew: its author, an owner or an admin may",
     params: noteIdParams,
     body: { schema: noteBody, required: true },
-    responses: { 200: schemas.incidentNote },
+    responses: { 200: shape("incidentNote") },
     refusals: ["noteNotFound", "noteForeign", ...OF_BODY],
     handle: change,
   },
@@ -158,7 +157,7 @@ export const notes: readonly Route[] = [
     audit: "note.deleted",
     summary: "Delete a note: its author, an owner or an admin may",
     params: noteIdParams,
-    responses: { 200: schemas.noteRemoved },
+    responses: { 200: shape("noteRemoved") },
     refusals: ["noteNotFound", "noteForeign"],
     handle: remove,
   },

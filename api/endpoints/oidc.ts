@@ -12,8 +12,7 @@ import { ATTEMPT_LIVES_MS, attemptCookieOf, newAttempt, readAttempt } from "../o
 import { AccountRefused, type Found, personOf } from "../oidc/person.ts";
 import { type OidcProvider, ProviderFault } from "../oidc/provider.ts";
 import { relyingPartyOf } from "../passkeys/relying-party.ts";
-import type { AuditRule, Call, ResponseHeader, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type AuditRule, type Call, type ResponseHeader, type Route, shape } from "../route.ts";
 
 /** Sign-ins that one network begins or ends in a minute; our choice: an office behind one address comes in the morning. */
 const A_MINUTE = 120;
@@ -142,7 +141,7 @@ export const providerSignIn: readonly Route[] = [
     path: "/sign-in",
     operationId: "getSignInWays",
     summary: "Which ways to sign in to the page are set up, besides keys and sign-in links",
-    responses: { 200: schemas.signInWays },
+    responses: { 200: shape("signInWays") },
     handle: ways,
   },
   {
@@ -154,7 +153,7 @@ export const providerSignIn: readonly Route[] = [
     summary: "Begin to sign in at the provider of identities",
     description:
       "For the page, as POST /session. The person goes to the address, and comes back from there with a session. It works once, within ten minutes, in this browser.",
-    responses: { 200: schemas.providerSignIn },
+    responses: { 200: shape("providerSignIn") },
     headers: SET_COOKIE,
     refusals: ["notFromPage", "oidcOff", "tooManySignIns", "providerAway", "storeAway", "redisAway"],
     handle: begin,

@@ -2,8 +2,7 @@
 import type { Api } from "../api.ts";
 import { type ApiResponse, JSON_HEADERS, ok } from "../http.ts";
 import { listed } from "../listed.ts";
-import type { ProjectCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, type Route, shape } from "../route.ts";
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { text } = await api.overviews.of(call.project.id, call.nowMs);
@@ -25,7 +24,7 @@ export const overviews: readonly Route[] = [
     summary: "Every monitor of a project, as columns",
     description: "An addition of ours. The columns have a place for each monitor, by name; it is at most a second old.",
     scope: "project",
-    responses: { 200: schemas.overview },
+    responses: { 200: shape("overview") },
     handle: read,
   }),
   listed({
@@ -36,7 +35,7 @@ export const overviews: readonly Route[] = [
     summary: "List the tags of a project's monitors, with how many are down",
     description: "An addition of ours; at most a second old.",
     scope: "project",
-    responses: { 200: schemas.tagList },
+    responses: { 200: shape("tagList") },
     handle: listTags,
   }),
 ];

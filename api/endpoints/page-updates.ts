@@ -10,8 +10,8 @@ import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery } from "../query.ts";
-import type { ProjectCall, Refusal, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, type Refusal, type Route, shape } from "../route.ts";
+import { createPageUpdate, updatePageUpdate } from "../schemas/status-pages.ts";
 import { pageUpdateIdParams, statusPageIdParams } from "./params.ts";
 import { findPage } from "./status-pages.ts";
 
@@ -88,7 +88,7 @@ export const pageUpdates: readonly Route[] = [
     summary: "List what was announced on a status page, newest first",
     params: statusPageIdParams,
     query: listQuery,
-    responses: { 200: schemas.pageUpdateList },
+    responses: { 200: shape("pageUpdateList") },
     refusals: OF_PAGE,
     handle: list,
   }),
@@ -101,8 +101,8 @@ export const pageUpdates: readonly Route[] = [
     summary: "Announce something on a status page",
     editorsOnly: EDITORS_ONLY,
     params: statusPageIdParams,
-    body: { schema: schemas.createPageUpdate, required: true },
-    responses: { 200: schemas.pageUpdate },
+    body: { schema: createPageUpdate, required: true },
+    responses: { 200: shape("pageUpdate") },
     refusals: [...OF_PAGE, ...OF_BODY],
     handle: add,
   },
@@ -115,8 +115,8 @@ export const pageUpdates: readonly Route[] = [
     summary: "Change an announcement: what is not sent stays",
     editorsOnly: EDITORS_ONLY,
     params: pageUpdateIdParams,
-    body: { schema: schemas.updatePageUpdate, required: true },
-    responses: { 200: schemas.pageUpdate },
+    body: { schema: updatePageUpdate, required: true },
+    responses: { 200: shape("pageUpdate") },
     refusals: [...OF_PAGE, "pageUpdateNotFound", ...OF_BODY],
     handle: change,
   },
@@ -129,7 +129,7 @@ export const pageUpdates: readonly Route[] = [
     summary: "Take an announcement away",
     editorsOnly: EDITORS_ONLY,
     params: pageUpdateIdParams,
-    responses: { 200: schemas.pageUpdateRemoved },
+    responses: { 200: shape("pageUpdateRemoved") },
     refusals: [...OF_PAGE, "pageUpdateNotFound"],
     handle: remove,
   },

@@ -15,8 +15,7 @@ import { codePoints, hasNul } from "../monitors/every-kind.ts";
 import { readAttestation, readChallenge } from "../passkeys/answer.ts";
 import { provenPasskey } from "../passkeys/proof.ts";
 import { CHALLENGE_LIVES_MS, newChallenge, partyOf, userHandleOf } from "../passkeys/sign-in.ts";
-import type { Call, KeyCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type Call, type KeyCall, type Route, shape } from "../route.ts";
 
 /** Code points. */
 const MAX_NAME = 60;
@@ -165,7 +164,7 @@ export const passkeyRoutes: readonly Route[] = [
     audit: null,
     summary: "A challenge for a passkey, whose answer POST /session takes",
     description: "For the page, as POST /session. It works once, within five minutes.",
-    responses: { 200: schemas.passkeyChallenge },
+    responses: { 200: shape("passkeyChallenge") },
     refusals: ["notFromPage", "passkeysOff", "tooManySignIns", "storeAway", "redisAway"],
     handle: signInChallenge,
   },
@@ -175,7 +174,7 @@ export const passkeyRoutes: readonly Route[] = [
     path: "/passkeys",
     operationId: "listPasskeys",
     summary: "List the passkeys of the person, oldest first",
-    responses: { 200: schemas.passkeyList },
+    responses: { 200: shape("passkeyList") },
     refusals: ["sessionOnly"],
     handle: list,
   }),
@@ -186,7 +185,7 @@ export const passkeyRoutes: readonly Route[] = [
     operationId: "challengeNewPasskey",
     audit: null,
     summary: "What a browser makes a new passkey of",
-    responses: { 200: schemas.newPasskeyChallenge },
+    responses: { 200: shape("newPasskeyChallenge") },
     refusals: ["sessionOnly", "passkeyByKey", "passkeysOff"],
     handle: newOne,
   },
@@ -198,7 +197,7 @@ export const passkeyRoutes: readonly Route[] = [
     audit: "passkey.added",
     summary: "Add a passkey of the person",
     body: { schema: addBody, required: true },
-    responses: { 200: schemas.passkey },
+    responses: { 200: shape("passkey") },
     refusals: [
       ...(["sessionOnly", "passkeyByKey", "passkeysOff", "passkeyNameInvalid"] as const),
       ...(["passkeyInvalid", "passkeyTaken", "passkeysTooMany"] as const),
@@ -214,7 +213,7 @@ export const passkeyRoutes: readonly Route[] = [
     summary: "Give a passkey another name",
     params,
     body: { schema: renameBody, required: true },
-    responses: { 200: schemas.passkey },
+    responses: { 200: shape("passkey") },
     refusals: ["sessionOnly", "invalidPasskeyId", "passkeyNameInvalid", "passkeyNotFound"],
     handle: rename,
   },
@@ -232,7 +231,7 @@ export const passkeyRoutes: readonly Route[] = [
     },
     summary: "Remove a passkey of the person; sessions that it began go on",
     params,
-    responses: { 200: schemas.removedPasskey },
+    responses: { 200: shape("removedPasskey") },
     refusals: ["sessionOnly", "invalidPasskeyId", "passkeyNotFound"],
     handle: remove,
   },

@@ -9,8 +9,7 @@ import { type ApiResponse, JSON_HEADERS, json } from "../http.ts";
 import { restS } from "../limits.ts";
 import { hashToken, TOKEN } from "../monitors/token.ts";
 import { textParameter } from "../query.ts";
-import type { Call, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type Call, type Route, shape } from "../route.ts";
 
 const CALLS_PER_MINUTE = 60;
 const MINUTE_MS = 60_000;
@@ -82,10 +81,10 @@ export const pushes: readonly Route[] = [
     params: { token: z.string().regex(TOKEN) },
     query,
     responses: {
-      200: schemas.heartbeatTaken,
-      404: schemas.heartbeatRefused,
-      429: schemas.heartbeatRefused,
-      503: schemas.heartbeatRefused,
+      200: shape("heartbeatTaken"),
+      404: shape("heartbeatRefused"),
+      429: shape("heartbeatRefused"),
+      503: shape("heartbeatRefused"),
     },
     handle: push,
   },

@@ -5,16 +5,16 @@ import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import type { ProjectCall, Route } from "../route.ts";
+import { type ProjectCall, type Route, shape } from "../route.ts";
 import { parsed } from "../rule-body.ts";
-import * as schemas from "../schemas/index.ts";
+import { quietHoursBody } from "../schemas/alerts.ts";
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return ok(view(await api.controlPlane.alerts.quietHours(call.project.id)));
 }
 
 async function write(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const sent = parsed(schemas.quietHoursBody, readObject(call.request));
+  const sent = parsed(quietHoursBody, readObject(call.request));
   const drafts = sent.quiet_hours.map(({ let_through: letThrough, ...one }) => ({
     ...one,
     letThrough: { ...letThrough, tags: letThrough.tags.map((tag) => tag.trim().toLowerCase()) },
@@ -39,7 +39,7 @@ export const quietHours: readonly Route[] = [
     path: "/quiet-hours",
     operationId: "getQuietHours",
     summary: "Read the project's quiet hours",
-    responses: { 200: schemas.quietHours },
+    responses: { 200: shape("quietHours") },
     handle: read,
   },
   {
@@ -50,8 +50,8 @@ export const quietHours: readonly Route[] = [
     audit: "quiethours.updated",
     summary: "Replace the project's quiet hours",
     editorsOnly: "You do not have permission to edit this project",
-    body: { schema: schemas.quietHoursBody, required: true },
-    responses: { 200: schemas.quietHours },
+    body: { schema: quietHoursBody, required: true },
+    responses: { 200: shape("quietHours") },
     refusals: [
       [400, "quiet_hours.0.timezone: must be a name of the IANA database, such as Europe/Berlin"],
       ...(["alertRulesMoved", "quietHoursUnknown", "quietHoursUsed"] as const),

@@ -8,8 +8,7 @@ import { type ErrorName, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { tellTurns } from "../live/tell.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { type ProjectCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { incidentIdParams } from "./params.ts";
 
 /** Code points. */
@@ -70,7 +69,7 @@ export const reports: readonly Route[] = [
     editorsOnly: "You do not have permission to edit this project",
     params: incidentIdParams,
     body: { schema: reportBody, required: true },
-    responses: { 200: schemas.incidentReport },
+    responses: { 200: shape("incidentReport") },
     refusals: ["notePublicInvalid", "reportTitleInvalid", "reportTextInvalid"],
     handle: write,
   },

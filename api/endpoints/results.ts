@@ -19,8 +19,7 @@ import { listed } from "../listed.ts";
 import { idsParameter, limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
 import { resultBytes } from "../result-bytes.ts";
 import { resultJson } from "../results-json.ts";
-import { type ProjectCall, pathId, type Refusal, type ResponseHeader, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, pathId, type Refusal, type ResponseHeader, type Route, shape } from "../route.ts";
 import { serverIdParams } from "./params.ts";
 
 const projectQuery = {
@@ -262,7 +261,7 @@ export const results: readonly Route[] = [
     mayBeKept: "when checks are late",
     kept: (api, call) => keptPage(api, call, "results"),
     query: projectQuery,
-    responses: { 200: schemas.resultList },
+    responses: { 200: shape("resultList") },
     refusals: [RESULTS_AWAY],
     headers,
     handle: all,
@@ -277,7 +276,7 @@ export const results: readonly Route[] = [
     mayBeKept: "when checks are late",
     kept: (api, call) => keptPage(api, call, "failures"),
     query: projectQuery,
-    responses: { 200: schemas.failureList },
+    responses: { 200: shape("failureList") },
     refusals: [RESULTS_AWAY],
     headers,
     handle: failures,
@@ -291,7 +290,7 @@ export const results: readonly Route[] = [
     description: "An addition of ours.",
     scope: "project",
     query: recentQuery,
-    responses: { 200: schemas.recentResults },
+    responses: { 200: shape("recentResults") },
     errors: [400, 403, 404],
     refusals: [RESULTS_AWAY],
     headers,
@@ -307,7 +306,7 @@ export const results: readonly Route[] = [
     scope: "project",
     params: serverIdParams,
     query: monitorQuery,
-    responses: { 200: schemas.monitorResults },
+    responses: { 200: shape("monitorResults") },
     refusals: [RESULTS_AWAY],
     headers,
     fromMemory: ofMonitorInMemory,

@@ -12,8 +12,8 @@ import { type JsonObject, readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { LONGEST_TEXT, LONGEST_TITLE, refuseUseless, scheduleDraft } from "../monitors/schedule-draft.ts";
-import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
+import { maintenanceTurns } from "../schemas/maintenances.ts";
 import { maintenanceIdParams } from "./params.ts";
 
 const EDITORS_ONLY = "You do not have permission to edit this project";
@@ -24,7 +24,7 @@ const fields = z.object({
   select: z
     .looseObject({})
     .describe("A selector, resolved when a turn comes: a monitor that is tagged later is covered"),
-  schedule: schemas.maintenanceTurns,
+  schedule: maintenanceTurns,
   timezone: z.string().optional().describe("IANA name. Default: UTC"),
   starts_on: z.string().nullable().optional().describe("First day of turns, YYYY-MM-DD in the zone"),
   ends_on: z.string().nullable().optional().describe("Last day of turns, YYYY-MM-DD in the zone"),
@@ -142,7 +142,7 @@ export const schedules: readonly Route[] = [
     operationId: "getMaintenanceSchedule",
     summary: "Read a schedule of maintenance",
     refusals: ["invalidMaintenanceId", "maintenanceNotFound"],
-    responses: { 200: schemas.maintenanceSchedule },
+    responses: { 200: shape("maintenanceSchedule") },
     handle: read,
   },
   {
@@ -154,7 +154,7 @@ export const schedules: readonly Route[] = [
     editorsOnly: EDITORS_ONLY,
     body: { schema: changeBody, required: true },
     refusals: ["invalidMaintenanceId", "maintenanceNotFound", ...SCHEDULE_REFUSALS],
-    responses: { 200: schemas.maintenanceSchedule },
+    responses: { 200: shape("maintenanceSchedule") },
     handle: change,
   },
   {
@@ -165,7 +165,7 @@ export const schedules: readonly Route[] = [
     summary: "Delete a schedule of maintenance; a turn that is on ends",
     editorsOnly: EDITORS_ONLY,
     refusals: ["invalidMaintenanceId", "maintenanceNotFound"],
-    responses: { 200: schemas.deletedMaintenance },
+    responses: { 200: shape("deletedMaintenance") },
     handle: remove,
   },
 ];

@@ -11,8 +11,7 @@ import { importsOf } from "../monitors/imported.ts";
 import { viewMonitor } from "../monitors/view.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter } from "../query.ts";
 import { reachedProjects, reachedWorkspaces } from "../reach.ts";
-import { canEdit, type KeyCall, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { canEdit, type KeyCall, type Route, shape } from "../route.ts";
 
 /** Code points after trimming. */
 const MAX_TEXT = 255;
@@ -71,7 +70,7 @@ export const searches: readonly Route[] = [
     summary: "Search monitors across every project the key can reach",
     scope: "key",
     query: searchQuery,
-    responses: { 200: schemas.searchList },
+    responses: { 200: shape("searchList") },
     refusals: ["searchTextMissing"],
     handle: search,
   }),

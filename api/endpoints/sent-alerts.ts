@@ -7,8 +7,7 @@ import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
-import { type ProjectCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { channelIdParams, incidentIdParams } from "./params.ts";
 
 /** Newest first; our choice: what a person reads. */
@@ -54,7 +53,7 @@ export const sentAlerts: readonly Route[] = [
     operationId: "listIncidentAlerts",
     summary: "List the newest messages about an incident",
     params: incidentIdParams,
-    responses: { 200: schemas.sentAlerts },
+    responses: { 200: shape("sentAlerts") },
     handle: ofIncident,
   }),
   listed({
@@ -64,7 +63,7 @@ export const sentAlerts: readonly Route[] = [
     summary: "List the newest messages to a channel",
     editorsOnly: "You do not have permission to edit this project",
     params: channelIdParams,
-    responses: { 200: schemas.sentAlerts },
+    responses: { 200: shape("sentAlerts") },
     refusals: ["invalidChannelId", "channelNotFound"],
     handle: ofChannel,
   }),

@@ -44,8 +44,7 @@ import {
   textsParameter,
   wordParameter,
 } from "../query.ts";
-import { canEdit, type KeyCall, type ProjectCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { canEdit, type KeyCall, type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import type { Known } from "../warnings.ts";
 import { serverIdParams } from "./params.ts";
 
@@ -336,7 +335,7 @@ export const servers: readonly Route[] = [
     kept: keptList,
     query: listQuery,
     refusals: [[400, `name must be at most ${MAX_NAME_FILTER} characters.`], "invalidSubscriptionId"],
-    responses: { 200: schemas.monitorList },
+    responses: { 200: shape("monitorList") },
     errors: [400, 403, 404],
     handle: list,
   }),
@@ -351,7 +350,7 @@ export const servers: readonly Route[] = [
     editorsOnly: "You do not have permission to create monitors in this project",
     body: { schema: createBody, required: true, fieldsOf },
     refusals: createRefusals,
-    responses: { 200: schemas.monitor },
+    responses: { 200: shape("monitor") },
     errors: [400, 403, 404, 409, 413, 422],
     handle: create,
   },
@@ -363,7 +362,7 @@ export const servers: readonly Route[] = [
     summary: "Read a monitor",
     scope: "project",
     params: serverIdParams,
-    responses: { 200: schemas.monitor },
+    responses: { 200: shape("monitor") },
     errors: [400, 403, 404],
     kept: keptRecord,
     handle: read,
@@ -380,7 +379,7 @@ export const servers: readonly Route[] = [
     params: serverIdParams,
     body: { schema: updateBody, required: true, fieldsOf },
     refusals: updateRefusals,
-    responses: { 200: schemas.monitor },
+    responses: { 200: shape("monitor") },
     errors: [400, 403, 404, 409, 413, 422],
     handle: update,
   },
@@ -394,7 +393,7 @@ export const servers: readonly Route[] = [
     scope: "project",
     editorsOnly: "You do not have permission to delete this monitor",
     params: serverIdParams,
-    responses: { 200: schemas.removed },
+    responses: { 200: shape("removed") },
     errors: [400, 403, 404],
     handle: remove,
   },
@@ -408,7 +407,7 @@ export const servers: readonly Route[] = [
     scope: "project",
     params: serverIdParams,
     query: historyQuery,
-    responses: { 200: schemas.historyList },
+    responses: { 200: shape("historyList") },
     errors: [400, 403, 404],
     handle: history,
   }),

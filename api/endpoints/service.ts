@@ -4,8 +4,7 @@ import type { Api, CheckerMachine } from "../api.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { reachedWorkspaces } from "../reach.ts";
-import type { KeyCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type KeyCall, type Route, shape } from "../route.ts";
 import { warningsOf } from "./health.ts";
 
 async function show(api: Api, call: KeyCall): Promise<ApiResponse> {
@@ -82,7 +81,7 @@ export const services: readonly Route[] = [
     summary: "The service: schedulers, checkers by location, stores, what waits",
     description: "An addition of ours. For Owners of the first workspace, which is the operator's.",
     scope: "key",
-    responses: { 200: schemas.service },
+    responses: { 200: shape("service") },
     refusals: ["serviceForbidden"],
     handle: show,
   },

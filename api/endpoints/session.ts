@@ -19,8 +19,7 @@ import { listed } from "../listed.ts";
 import { personOfPasskey } from "../passkeys/sign-in.ts";
 import { readQuery, textParameter } from "../query.ts";
 import { viewCaller } from "../reach.ts";
-import type { Call, KeyCall, ResponseHeader, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type Call, type KeyCall, type ResponseHeader, type Route, shape } from "../route.ts";
 import { clearCookie } from "../session-cookie.ts";
 
 /** Longer ones are no key and no code. */
@@ -156,7 +155,7 @@ export const session: readonly Route[] = [
     scope: "public",
     isPrivate: true,
     body: { schema: signInBody, required: true },
-    responses: { 200: schemas.session },
+    responses: { 200: shape("session") },
     headers: SET_COOKIE,
     refusals: [
       ...(["signInInvalid", "notFromPage", "keyInvalid", "keyExpired", "ownerInactive"] as const),
@@ -179,7 +178,7 @@ export const session: readonly Route[] = [
     operationId: "getSession",
     summary: "Who is signed in, and what the session reaches",
     scope: "key",
-    responses: { 200: schemas.session },
+    responses: { 200: shape("session") },
     refusals: ["sessionOnly"],
     handle: show,
   },
@@ -191,7 +190,7 @@ export const session: readonly Route[] = [
     audit: "session.ended",
     summary: "Sign out",
     scope: "key",
-    responses: { 200: schemas.signedOut },
+    responses: { 200: shape("signedOut") },
     headers: SET_COOKIE,
     refusals: ["sessionOnly"],
     handle: signOut,
@@ -203,7 +202,7 @@ export const session: readonly Route[] = [
     operationId: "listSessions",
     summary: "List the sessions of the person, newest first",
     scope: "key",
-    responses: { 200: schemas.sessionList },
+    responses: { 200: shape("sessionList") },
     refusals: ["sessionOnly"],
     handle: list,
   }),
@@ -220,7 +219,7 @@ export const session: readonly Route[] = [
     summary: "End every session of the person but this one",
     scope: "key",
     query: endQuery,
-    responses: { 200: schemas.endedSessions },
+    responses: { 200: shape("endedSessions") },
     refusals: ["sessionOnly", "othersMissing"],
     handle: endOthers,
   },
@@ -239,7 +238,7 @@ export const session: readonly Route[] = [
         .describe("Session id")
         .meta({ examples: ["7"] }),
     },
-    responses: { 200: schemas.endedSessions },
+    responses: { 200: shape("endedSessions") },
     refusals: ["sessionOnly", "invalidSessionId", "sessionNotFound"],
     handle: endOne,
   },

@@ -14,8 +14,8 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { changedSecrets, pageRecord, pageRow } from "../pages/record.ts";
 import { hashedPassword, newBadgeName, newSecrets, openedSecrets, sealedSecrets } from "../pages/secrets.ts";
-import { canEdit, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { canEdit, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
+import { createStatusPage, updateStatusPage } from "../schemas/status-pages.ts";
 import { statusPageIdParams } from "./params.ts";
 
 const EDITORS_ONLY = "You do not have permission to edit this project";
@@ -120,7 +120,7 @@ export const statusPages: readonly Route[] = [
     path: "/status-pages",
     operationId: "listStatusPages",
     summary: "List a project's status pages, by slug",
-    responses: { 200: schemas.statusPageList },
+    responses: { 200: shape("statusPageList") },
     handle: list,
   }),
   {
@@ -131,8 +131,8 @@ export const statusPages: readonly Route[] = [
     audit: "status-page.created",
     summary: "Create a status page",
     editorsOnly: EDITORS_ONLY,
-    body: { schema: schemas.createStatusPage, required: true },
-    responses: { 200: schemas.statusPage },
+    body: { schema: createStatusPage, required: true },
+    responses: { 200: shape("statusPage") },
     refusals: [...OF_BODY, "statusPagesTooMany"],
     handle: create,
   },
@@ -143,7 +143,7 @@ export const statusPages: readonly Route[] = [
     operationId: "getStatusPage",
     summary: "Read a status page's settings",
     params: statusPageIdParams,
-    responses: { 200: schemas.statusPage },
+    responses: { 200: shape("statusPage") },
     refusals: NAMED,
     handle: read,
   },
@@ -156,8 +156,8 @@ export const statusPages: readonly Route[] = [
     summary: "Change a status page: what is not sent stays",
     editorsOnly: EDITORS_ONLY,
     params: statusPageIdParams,
-    body: { schema: schemas.updateStatusPage, required: true },
-    responses: { 200: schemas.statusPage },
+    body: { schema: updateStatusPage, required: true },
+    responses: { 200: shape("statusPage") },
     refusals: [...NAMED, ...OF_BODY],
     handle: change,
   },
@@ -173,7 +173,7 @@ export const statusPages: readonly Route[] = [
     summary: "Delete a status page, its updates with it",
     editorsOnly: EDITORS_ONLY,
     params: statusPageIdParams,
-    responses: { 200: schemas.statusPageRemoved },
+    responses: { 200: shape("statusPageRemoved") },
     refusals: NAMED,
     handle: remove,
   },

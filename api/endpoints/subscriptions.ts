@@ -12,8 +12,7 @@ import { forbidden, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery } from "../query.ts";
-import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
 import { createBody, readDraft, refuseTarget, type SubscriptionUrl, updateBody } from "../subscriptions/draft.ts";
 import { hashUrl } from "../subscriptions/hash-url.ts";
 import { subscriptionIdParams } from "./params.ts";
@@ -165,7 +164,7 @@ export const subscriptions: readonly Route[] = [
     summary: "List subscriptions, oldest first",
     scope: "project",
     query: listQuery,
-    responses: { 200: schemas.subscriptionList },
+    responses: { 200: shape("subscriptionList") },
     errors: [400, 403, 404],
     handle: list,
   }),
@@ -180,7 +179,7 @@ export const subscriptions: readonly Route[] = [
     editorsOnly: EDITORS_ONLY,
     body: { schema: createBody, required: true },
     refusals: ofBody,
-    responses: { 200: schemas.subscription },
+    responses: { 200: shape("subscription") },
     errors: [400, 403, 404, 409, 413],
     handle: create,
   },
@@ -193,7 +192,7 @@ export const subscriptions: readonly Route[] = [
     scope: "project",
     params: subscriptionIdParams,
     refusals: ["subscriptionNotFound"],
-    responses: { 200: schemas.subscription },
+    responses: { 200: shape("subscription") },
     errors: [400, 403, 404],
     handle: read,
   },
@@ -210,7 +209,7 @@ export const subscriptions: readonly Route[] = [
     params: subscriptionIdParams,
     body: { schema: updateBody, required: true },
     refusals: ["subscriptionNotFound", ...ofBody],
-    responses: { 200: schemas.subscription },
+    responses: { 200: shape("subscription") },
     errors: [400, 403, 404, 409, 413],
     handle: update,
   },
@@ -225,7 +224,7 @@ export const subscriptions: readonly Route[] = [
     editorsOnly: EDITORS_ONLY,
     params: subscriptionIdParams,
     refusals: ["subscriptionNotFound"],
-    responses: { 200: schemas.subscriptionRemoved },
+    responses: { 200: shape("subscriptionRemoved") },
     errors: [400, 403, 404],
     handle: remove,
   },
@@ -240,7 +239,7 @@ export const subscriptions: readonly Route[] = [
     editorsOnly: EDITORS_ONLY,
     params: subscriptionIdParams,
     refusals: ["subscriptionNotFound", "noMonitorsOnPlan"],
-    responses: { 200: schemas.syncStarted },
+    responses: { 200: shape("syncStarted") },
     errors: [400, 403, 404],
     handle: sync,
   },

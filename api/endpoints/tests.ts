@@ -11,8 +11,7 @@ import { MAY_NOT_TEST, newTestId, orderTests, testJob } from "../on-demand/order
 import { hasChecker, locate, readRegion, regionFields, requireRegionOnPlan } from "../on-demand/region.ts";
 import { pausedRefusal, testNow } from "../on-demand/test-now.ts";
 import { randomText } from "../random-text.ts";
-import { type ProjectCall, pathId, type Refusal, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
 import { incidentIdParams, serverIdParams } from "./params.ts";
 
 /** Ids of one batch (docs/api-contract.md#tests). */
@@ -147,7 +146,7 @@ export const tests: readonly Route[] = [
     scope: "project",
     editorsOnly: MAY_NOT_TEST,
     body: { schema: z.object({ server_id: serverId, ...regionFields }).meta({ id: "TestMonitor" }), required: true },
-    responses: { 200: schemas.test, 202: schemas.pendingTest },
+    responses: { 200: shape("test"), 202: shape("pendingTest") },
     refusals: [
       "serverIdInvalid",
       "tunnelsOnly",
@@ -175,7 +174,7 @@ export const tests: readonly Route[] = [
         .meta({ id: "TestMonitors" }),
       required: true,
     },
-    responses: { 200: schemas.batch },
+    responses: { 200: shape("batch") },
     refusals: ["serverIdsInvalid", "serverIdsTooMany", "serversNotAccessible", ...REGION_REFUSALS, ...QUOTA_REFUSALS],
     handle: batch,
   },
@@ -192,7 +191,7 @@ export const tests: readonly Route[] = [
     editorsOnly: MAY_NOT_TEST,
     params: serverIdParams,
     body: { schema: z.object(regionFields).meta({ id: "CheckMonitor" }), required: false },
-    responses: { 200: schemas.test, 202: schemas.pendingTest },
+    responses: { 200: shape("test"), 202: shape("pendingTest") },
     refusals: [
       "serverNotFound",
       "heartbeatUntestable",
@@ -215,7 +214,7 @@ export const tests: readonly Route[] = [
     scope: "project",
     editorsOnly: MAY_NOT_TEST,
     params: incidentIdParams,
-    responses: { 200: schemas.retest },
+    responses: { 200: shape("retest") },
     refusals: ["heartbeatUntestable", "monitorNotFound", "tunnelPaused", "monitorPaused", ...QUOTA_REFUSALS],
     handle: retest,
   },

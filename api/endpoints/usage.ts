@@ -8,8 +8,7 @@ import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { readQuery } from "../query.ts";
-import type { KeyCall, Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type KeyCall, type Route, shape } from "../route.ts";
 import { readableKey } from "./keys.ts";
 import { keyIdParams, organizationParameter } from "./params.ts";
 
@@ -129,7 +128,7 @@ export const usages: readonly Route[] = [
     description: "An addition of ours. For those who see the key in the list of keys. Counts may lag by seconds.",
     scope: "key",
     params: keyIdParams,
-    responses: { 200: schemas.keyUsage },
+    responses: { 200: shape("keyUsage") },
     refusals: ["invalidKeyId", "keyNotFound"],
     handle: ofKey,
   },
@@ -141,7 +140,7 @@ export const usages: readonly Route[] = [
     summary: "Requests and on-demand tests used, limits, daily history and the busiest endpoints",
     scope: "key",
     query: usageQuery,
-    responses: { 200: schemas.usage },
+    responses: { 200: shape("usage") },
     refusals: ["otherOrganization", "noOrganizationAccess"],
     handle: usage,
   },

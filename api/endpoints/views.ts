@@ -8,8 +8,7 @@ import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { canEdit, type ProjectCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { canEdit, type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { viewIdParams } from "./params.ts";
 
 /** Code points; the page shows a name in a chip. */
@@ -77,7 +76,7 @@ export const views: readonly Route[] = [
     operationId: "listViews",
     summary: "List saved views: the person's own, and those of everyone in the project",
     description: "An addition of ours. Filters and orders of the page with a name, oldest first.",
-    responses: { 200: schemas.viewList },
+    responses: { 200: shape("viewList") },
     handle: list,
   }),
   {
@@ -89,7 +88,7 @@ export const views: readonly Route[] = [
     summary: "Save a view; it takes the place of one with the same name",
     description: "An addition of ours.",
     body: { schema: saveBody, required: true },
-    responses: { 200: schemas.view },
+    responses: { 200: shape("view") },
     refusals: ["viewNameInvalid", "viewQueryInvalid", "viewSharedInvalid", "viewForEditors", "viewsTooMany"],
     handle: save,
   },
@@ -109,7 +108,7 @@ export const views: readonly Route[] = [
     summary: "Remove a saved view",
     description: "An addition of ours.",
     params: viewIdParams,
-    responses: { 200: schemas.removedView },
+    responses: { 200: shape("removedView") },
     refusals: ["invalidViewId", "viewForEditors", "viewNotFound"],
     handle: remove,
   },

@@ -17,8 +17,8 @@ import { badRequest, refusal, unprocessable } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, readQuery } from "../query.ts";
-import { type ProjectCall, pathId, type Route } from "../route.ts";
-import * as schemas from "../schemas/index.ts";
+import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
+import { webhookEvents } from "../schemas/webhooks.ts";
 import { viewDelivery, viewWebhook } from "../webhook-view.ts";
 import { webhookIdParams } from "./params.ts";
 
@@ -30,10 +30,10 @@ const EDITORS_ONLY = "You do not have permission to edit this project";
 
 const url = z.string().describe("http or https, without a user name; at most 8192 bytes. Kept sealed");
 const createBody = z
-  .object({ url, events: schemas.webhookEvents.optional().describe("Absent or null: every type") })
+  .object({ url, events: webhookEvents.optional().describe("Absent or null: every type") })
   .meta({ id: "CreateWebhook", examples: [{ url: "https://hooks.test-site.org/sonde", events: ["incident.opened"] }] });
 const changeBody = z
-  .object({ url: url.optional(), events: schemas.webhookEvents.optional() })
+  .object({ url: url.optional(), events: webhookEvents.optional() })
   .meta({ id: "UpdateWebhook", examples: [{ events: ["incident.opened", "incident.recovered"] }] });
 const deliveriesQuery = { limit: limitParameter(100, "How many to return; the newest few hundred are kept.") } as const;
 
@@ -175,7 +175,7 @@ export const webhooks: readonly Route[] = [
     path: "/webhooks",
     operationId: "listWebhooks",
     summary: "List the webhooks of a project, oldest first",
-    responses: { 200: schemas.webhookList },
+    responses: { 200: shape("webhookList") },
     handle: list,
   }),
   {
@@ -186,7 +186,7 @@ export const webhooks: readonly Route[] = [
     audit: "webhook.created",
     summary: "Tell a receiver what happens; its secret is shown once",
     body: { schema: createBody, required: true },
-    responses: { 200: schemas.createdWebhook },
+    responses: { 200: shape("createdWebhook") },
     refusals: [
       "urlInvalid",
       "webhookEvents",
@@ -201,7 +201,7 @@ export const webhooks: readonly Route[] = [
     path: "/webhooks/{id}",
     operationId: "getWebhook",
     summary: "Read a webhook",
-    responses: { 200: schemas.webhook },
+    responses: { 200: shape("webhook") },
     refusals: NONE,
     handle: read,
   },
@@ -213,7 +213,7 @@ export const webhooks: readonly Route[] = [
     audit: "webhook.updated",
     summary: "Change the address of a webhook, or what it is told",
     body: { schema: changeBody, required: true },
-    responses: { 200: schemas.webhook },
+    responses: { 200: shape("webhook") },
     refusals: [...NONE, "urlInvalid", "webhookEvents", [422, "10.0.0.7 is refused: it is a private address."]],
     handle: change,
   },
@@ -224,7 +224,7 @@ export const webhooks: readonly Route[] = [
     operationId: "deleteWebhook",
     audit: "webhook.deleted",
     summary: "Delete a webhook; what waits for it is not sent any more",
-    responses: { 200: schemas.deletedWebhook },
+    responses: { 200: shape("deletedWebhook") },
     refusals: NONE,
     handle: remove,
   },
@@ -235,7 +235,7 @@ export const webhooks: readonly Route[] = [
     operationId: "rotateWebhook",
     audit: "webhook.rotated",
     summary: "Give a webhook a new secret, shown once; the one before signs too for a day",
-    responses: { 200: schemas.rotatedWebhook },
+    responses: { 200: shape("rotatedWebhook") },
     refusals: NONE,
     handle: rotate,
   },
@@ -246,7 +246,7 @@ export const webhooks: readonly Route[] = [
     operationId: "testWebhook",
     audit: null,
     summary: "Send a webhook.test, whatever events were chosen",
-    responses: { 200: schemas.webhookQueued },
+    responses: { 200: shape("webhookQueued") },
     refusals: [...NONE, "webhookOff"],
     handle: test,
   },
@@ -257,7 +257,7 @@ export const webhooks: readonly Route[] = [
     operationId: "listWebhookDeliveries",
     summary: "What was sent to a webhook, newest first, and what came of each attempt",
     query: deliveriesQuery,
-    responses: { 200: schemas.deliveryList },
+    responses: { 200: shape("deliveryList") },
     refusals: NONE,
     handle: deliveries,
   }),
@@ -268,7 +268,7 @@ export const webhooks: readonly Route[] = [
     operationId: "enableWebhook",
     audit: "webhook.enabled",
     summary: "Switch a webhook on again",
-    responses: { 200: schemas.webhook },
+    responses: { 200: shape("webhook") },
     refusals: NONE,
     handle: switched(true),
   },
@@ -279,7 +279,7 @@ export const webhooks: readonly Route[] = [
     operationId: "disableWebhook",
     audit: "webhook.disabled",
     summary: "Send a webhook nothing until it is enabled; what waits for it is cancelled",
-    responses: { 200: schemas.webhook },
+    responses: { 200: shape("webhook") },
     refusals: NONE,
     handle: switched(false),
   },

@@ -8,7 +8,7 @@ import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import type { ProjectCall } from "../route.ts";
-import { MONITOR_TYPES } from "../schemas/index.ts";
+import { MONITOR_TYPES } from "../schemas/words.ts";
 import { wholeTarget } from "./address.ts";
 import { type Draft, type Expiry, expiryOfNew, type NewDraft, targetOf } from "./draft.ts";
 import { isUptimeKind } from "./fields.ts";
