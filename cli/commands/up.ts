@@ -24,6 +24,9 @@ export function addUp(program: Command): void {
 
 async function up(isDemo: boolean): Promise<void> {
   const config = loadOwnConfig("off");
+  const { forgetStartCode } = await import("../../native/start-code.ts");
+  // Before the service is loaded: the main thread collects garbage while it loads, and seldom afterwards.
+  forgetStartCode();
   // Loaded only when it is wanted: the client's commands, and settings that cannot be used, do not wait for the whole service.
   const { checkSettings } = await import("../../roles/check-settings.ts");
   await checkSettings(config);
