@@ -3,6 +3,7 @@ import { z } from "zod";
 import { DAY_MS, daysOf, uptimeOf } from "../../model/days.ts";
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
+import { Slices } from "../../store/slices.ts";
 import type { MonitorWithLive } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { badRequest } from "../errors.ts";
@@ -50,11 +51,14 @@ async function ofMany(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const found = await api.controlPlane.monitors.findAll(call.project.id, wanted);
   const byId = new Map(found.map((one) => [one.monitor.id, one]));
   const servers: Record<string, unknown> = {};
+  const slices = new Slices();
   // One after another: they are many reads, and checks are written meanwhile.
   for (const id of wanted) {
     const one = byId.get(id);
+    await slices.rest();
     if (one !== undefined) servers[formatId("server", id)] = await view(api, one, days, call.nowMs);
   }
+  await slices.rest();
   return ok({ servers });
 }
 

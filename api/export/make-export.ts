@@ -126,6 +126,7 @@ class Exporter {
         found.push([path[1] ?? "", entry]);
       }
     }
+    await this.#slices.rest();
     return inOrder(found);
   }
 

@@ -63,8 +63,8 @@ class Plane {
     const wanted = { key, projectId: 1, filter, shown: "all", nowMs: this.nowMs };
     const words: WordRows = async (rows) =>
       rows.map(({ monitor, live }) => {
-        const rewrite = ({ seq }: Pick<LiveState, "seq">): string => `["${monitor.name}",${seq}]`;
-        return { text: rewrite(live), holdsSecrets: false, rewrite: monitor.id % 3 === 0 ? null : rewrite };
+        const rewrite = ({ seq }: Pick<LiveState, "seq">): Buffer => Buffer.from(`["${monitor.name}",${seq}]`);
+        return { text: rewrite(live).toString(), holdsSecrets: false, rewrite: monitor.id % 3 === 0 ? null : rewrite };
       });
     const answer = this.pages.find(key, this.nowMs) ?? (await this.pages.make(wanted, words));
     return answer.body.toString();

@@ -29,6 +29,7 @@ const MOST_ORDERS = 64;
 const LONGEST_ORDER = 20_000;
 const HEAD = Buffer.from('{"servers":[');
 const COMMA = Buffer.from(",");
+const [COMMA_BYTE = 0] = COMMA;
 
 export interface ListPagesOptions {
   readonly monitors: Pick<Monitors, "list" | "ids" | "findAll" | "lives">;
@@ -72,7 +73,7 @@ interface KeptRow {
   atMs: number;
   /** Of its latest check. */
   seq: number;
-  text: string;
+  bytes: Buffer;
   holdsSecrets: boolean;
   rewrite: Rewriter | null;
 }
@@ -202,7 +203,11 @@ export class ListPages {
       if (row === undefined || row.generation !== now.generation) return [];
       // Another caller has read it later meanwhile.
       if (row.seq > live.seq) return [row];
-      return Object.assign(row, now, { seq: live.seq, text: row.rewrite(live, nowMs) });
+      row.bytes = row.rewrite(live, nowMs, row.bytes);
+      row.seq = live.seq;
+      row.stamp = now.stamp;
+      row.atMs = now.atMs;
+      return [row];
     });
   }
 
@@ -216,7 +221,7 @@ export class ListPages {
     const worded = await words(rows);
     return rows.map(({ monitor: { id }, live: { seq } }, at) => {
       const { text = "", holdsSecrets = true, rewrite = null } = worded[at] ?? {};
-      return this.#keepRow(wanted.shown, { ...now, id, seq, text, holdsSecrets, rewrite });
+      return this.#keepRow(wanted.shown, { ...now, id, seq, bytes: Buffer.from(text), holdsSecrets, rewrite });
     });
   }
 
@@ -319,15 +324,15 @@ class PageInParts {
   }
 }
 
-/** Row by row into its place: one text of all rows, made into bytes then, takes more than twice as long. */
 function bytesOf(rows: readonly KeptRow[]): Buffer {
-  let bytes = rows.length - 1;
-  for (const { text } of rows) bytes += Buffer.byteLength(text);
-  const part = Buffer.allocUnsafe(bytes);
-  let length = 0;
-  for (const [at, { text }] of rows.entries()) {
-    if (at > 0) length = COMMA.copy(part, length) + length;
-    length += part.write(text, length);
+  let length = rows.length - 1;
+  for (const { bytes } of rows) length += bytes.length;
+  const part = Buffer.allocUnsafe(length);
+  let at = 0;
+  for (const { bytes } of rows) {
+    if (at > 0) at = part.writeUInt8(COMMA_BYTE, at);
+    part.set(bytes, at);
+    at += bytes.length;
   }
   return part;
 }

@@ -49,7 +49,12 @@ it("is rewritten for a later check as its view would be made anew", () => {
       const url = "https://shop.test-site.org/";
       const rewrite = rewriterOf(one, viewMonitor({ monitor: one, live: first }, NOW_MS, { url }));
       const nowMs = atMs ?? NOW_MS;
-      expect(rewrite?.(later, nowMs)).toBe(JSON.stringify(viewMonitor({ monitor: one, live: later }, nowMs, { url })));
+      const words = JSON.stringify(viewMonitor({ monitor: one, live: later }, nowMs, { url }));
+      expect(rewrite?.(later, nowMs).toString()).toBe(words);
+      const before = rewrite?.(first, NOW_MS) ?? Buffer.of();
+      const other = Buffer.alloc(Buffer.byteLength(words));
+      for (const over of [before, other]) expect(rewrite?.(later, nowMs, over).toString()).toBe(words);
+      expect(rewrite?.(later, nowMs, other)).toBe(other);
     }),
   );
 });

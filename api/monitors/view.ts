@@ -4,11 +4,11 @@ import { formatId } from "../../model/ids.ts";
 import { newLocationState } from "../../model/judge.ts";
 import { isPassive, type UptimeKind } from "../../model/kind.ts";
 import { isActive, type Monitor } from "../../model/monitor.ts";
-import type { LiveState, LocationState, MonitorStatus } from "../../model/status.ts";
+import type { LocationState, MonitorStatus } from "../../model/status.ts";
 import { daysUntil, formatIso, formatUtc } from "../../model/time.ts";
 import { displayAddress } from "../../model/web-address.ts";
 import type { ImportedServer } from "../../store/sql/monitors/imports-port.ts";
-import type { MonitorWithLive } from "../../store/sql/monitors/port.ts";
+import type { MonitorWithLive, ShownLive } from "../../store/sql/monitors/port.ts";
 import { hasField, seesCertificate } from "./draft.ts";
 import { isUptimeKind, moreFieldsOf } from "./fields.ts";
 import { viewImported } from "./imported.ts";
@@ -30,7 +30,7 @@ export function viewMonitor(
 ): MonitorView {
   const { kind } = monitor;
   const isTunnel = !isUptimeKind(kind);
-  const moving = movingOf({ monitor, live }, nowMs);
+  const moving = movingOf(monitor, live, nowMs);
   const view: MonitorView = {
     id: formatId("server", monitor.id),
     name: monitor.name,
@@ -87,7 +87,7 @@ const MOVING: readonly (keyof Moving)[] = [
   "certificate",
 ];
 
-function movingOf({ monitor, live }: MonitorWithLive, nowMs: number): Moving {
+function movingOf(monitor: Monitor, live: ShownLive, nowMs: number): Moving {
   const status = isActive(monitor) ? live.status : "paused";
   const { certificate, lastCheckedAtMs } = live;
   return {
@@ -104,32 +104,74 @@ function movingOf({ monitor, live }: MonitorWithLive, nowMs: number): Moving {
   };
 }
 
-/** JSON of a monitor's view under a later live state. */
-export type Rewriter = (live: LiveState, nowMs: number) => string;
+/**
+ * JSON of a monitor's view under a later live state, as bytes.
+ * @param before of the same monitor, which nobody needs any more: it is written over where the new ones are as many
+ */
+export type Rewriter = (live: ShownLive, nowMs: number, before?: Buffer) => Buffer;
+
+/** Characters of what stays the same from which on it is kept as bytes: shorter ones cost less beside what moves. */
+const LONG = 64;
+
+/** Of a view: what stays the same, and what moves behind it. */
+interface Piece {
+  readonly text: string;
+  /** null: the text is short. */
+  readonly bytes: Buffer | null;
+  /** null: nothing. */
+  readonly name: keyof Moving | null;
+}
 
 /**
- * What stays the same of a view is put into words once: most of what a row of a list costs.
+ * What stays the same of a view is put into words once, and into bytes: most of what a row of a list costs.
  * @param view of the monitor, made by viewMonitor() @returns null where more of it moves: of tunnels, and during maintenance
  */
 export function rewriterOf(monitor: Monitor, view: MonitorView): Rewriter | null {
   if (!isUptimeKind(monitor.kind) || monitor.maintenance !== null) return null;
-  const before: { readonly text: string; readonly name: keyof Moving }[] = [];
+  const pieces = piecesOf(view);
+  const fixedBytes = pieces.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
+  return (live, nowMs, before) => {
+    const moving = movingOf(monitor, live, nowMs);
+    // What stands between long pieces.
+    const texts = [""];
+    for (const { text, bytes, name } of pieces) {
+      if (bytes === null) texts[texts.length - 1] += text;
+      else texts.push("");
+      if (name !== null) texts[texts.length - 1] += jsonOf(moving[name]);
+    }
+    const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), fixedBytes);
+    const made = before?.length === length ? before : Buffer.allocUnsafe(length);
+    let at = made.write(texts[0] ?? "");
+    let next = 1;
+    for (const { bytes } of pieces) {
+      if (bytes === null) continue;
+      made.set(bytes, at);
+      at += bytes.length;
+      at += made.write(texts[next++] ?? "", at);
+    }
+    return made;
+  };
+}
+
+function piecesOf(view: MonitorView): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const add = (text: string, name: Piece["name"]): void =>
+    void pieces.push({ text, bytes: text.length < LONG ? null : Buffer.from(text), name });
   let text = "{";
   for (const [member, value] of Object.entries(view)) {
     const written = `${text === "{" ? "" : ","}${JSON.stringify(member)}:`;
     const name = MOVING.find((one) => one === member);
     if (name === undefined && value !== undefined) text += written + JSON.stringify(value);
     if (name === undefined) continue;
-    before.push({ text: text + written, name });
+    add(text + written, name);
     text = "";
   }
-  const end = `${text}}`;
-  return (live, nowMs) => {
-    const moving = movingOf({ monitor, live }, nowMs);
-    let made = "";
-    for (const part of before) made += part.text + JSON.stringify(moving[part.name]);
-    return made + end;
-  };
+  add(`${text}}`, null);
+  return pieces;
+}
+
+function jsonOf(value: Moving[keyof Moving]): string {
+  return value === null ? "null" : JSON.stringify(value);
 }
 
 /** Every uptime check shows all of them; what its kind has no use for is null (docs/api-contract.md#monitors). */
@@ -156,7 +198,10 @@ function addUptimeFields(
 }
 
 /** Of the locations that are chosen; empty before the first check, but for what has no checker and will get none. */
-function regionalStatus({ locations, disabledLocations }: Monitor, live: LiveState): Record<string, unknown> {
+function regionalStatus(
+  { locations, disabledLocations }: Monitor,
+  live: Pick<ShownLive, "locations" | "lastCheckedAtMs">,
+): Record<string, unknown> {
   const view: Record<string, unknown> = {};
   for (const location of locations) {
     const state = live.locations[location];

@@ -123,7 +123,10 @@ export function monitorTests(currentGround: () => Ground): void {
       expect(found.map(({ monitor }) => monitor.id).sort()).toEqual([old, second].sort());
       expect(found.find(({ monitor }) => monitor.id === second)).toEqual(await plane.monitors.find(projectId, second));
       const lives = await plane.monitors.lives(projectId, [gone, second, 999_999]);
-      expect(lives).toEqual([(await plane.monitors.find(projectId, second))?.live]);
+      const names = ["seq", "status", "latencyMs", "region", "lastCheckedAtMs", "locations", "certificate"] as const;
+      const own = (await plane.monitors.find(projectId, second))?.live;
+      const shown = Object.fromEntries(names.map((name) => [name, own?.[name]]));
+      expect(lives).toEqual([{ monitorId: second, ...shown }]);
       expect(await plane.monitors.lives(projectId + 1, [old])).toEqual([]);
       expect(await plane.monitors.findAll(projectId + 1, [old])).toEqual([]);
       expect(await plane.monitors.findAll(projectId, [])).toEqual([]);

@@ -18,13 +18,14 @@ import {
   CHECKED_COLUMNS,
   type CheckedRow,
   LIVE_COLUMNS,
-  type LiveOfMonitorRow,
   MONITOR_COLUMNS,
   type MonitorWithLiveRow,
   SEALED_COLUMN,
+  SHOWN_COLUMNS,
+  type ShownRow,
   toChecked,
-  toLive,
   toMonitorWithLive,
+  toShown,
 } from "./rows.ts";
 import { isSelected } from "./selecting.ts";
 import { slotsUsed } from "./slots.ts";
@@ -47,7 +48,7 @@ function byIds(name: string, columns: readonly string[]): Statement {
 }
 
 const FIND_ALL = byIds("find_monitors", [...MONITOR_COLUMNS, ...LIVE_COLUMNS]);
-const FIND_LIVES = byIds("find_lives", ["m.id", ...LIVE_COLUMNS]);
+const FIND_LIVES = byIds("find_lives", SHOWN_COLUMNS);
 const FIND_CHECKED = byIds("find_checked", CHECKED_COLUMNS);
 
 /**
@@ -91,7 +92,7 @@ export function createMonitors(database: Database): Monitors {
     },
     findAll: async (projectId, ids) =>
       (await rowsOf<MonitorWithLiveRow>(read, FIND_ALL, projectId, ids)).map(toMonitorWithLive),
-    lives: async (projectId, ids) => (await rowsOf<LiveOfMonitorRow>(read, FIND_LIVES, projectId, ids)).map(toLive),
+    lives: async (projectId, ids) => (await rowsOf<ShownRow>(read, FIND_LIVES, projectId, ids)).map(toShown),
     findChecked: async (projectId, ids) =>
       (await rowsOf<CheckedRow>(read, FIND_CHECKED, projectId, ids)).map(toChecked),
     ids: (projectId, filter) => inNameOrder(read, projectId, filter),

@@ -14,6 +14,12 @@ export interface MonitorWithLive {
   readonly live: LiveState;
 }
 
+/** Members of a live state that lists show, with the number of its latest check. */
+export type ShownLive = Pick<
+  LiveState,
+  "monitorId" | "seq" | "status" | "lastCheckedAtMs" | "latencyMs" | "region" | "locations" | "certificate"
+>;
+
 /** Members of a live state that come from the row of its latest check. */
 export type LatestCheck = Pick<
   LiveState,
@@ -123,8 +129,8 @@ export interface Monitors {
   find(projectId: number, id: number): Promise<MonitorWithLive | undefined>;
   /** Those of them that are not deleted and in that project, in no order. */
   findAll(projectId: number, ids: readonly number[]): Promise<readonly MonitorWithLive[]>;
-  /** Their live states alone: what of a monitor changes while the generation stays the same. */
-  lives(projectId: number, ids: readonly number[]): Promise<readonly LiveState[]>;
+  /** What lists show of their live states: what of a monitor changes while the generation stays the same. */
+  lives(projectId: number, ids: readonly number[]): Promise<readonly ShownLive[]>;
   /** Of the same, what lists of results need. */
   findChecked(projectId: number, ids: readonly number[]): Promise<readonly CheckedMonitor[]>;
   /**

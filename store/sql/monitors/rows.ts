@@ -5,7 +5,8 @@ import type { Engines } from "../../../model/subscription.ts";
 import { bulkUpdate } from "../db/bulk.ts";
 import { decoder, encoder, insertColumns, recordColumns, valuesOf } from "../schema/column.ts";
 import { LIVE, MONITORS, type Row } from "../schema/tables.ts";
-import type { CheckedMonitor, MonitorWithLive } from "./port.ts";
+import { fromJson } from "../schema/text.ts";
+import type { CheckedMonitor, MonitorWithLive, ShownLive } from "./port.ts";
 
 /** Read of a monitor; what the store keeps besides is not. */
 export const MONITOR_COLUMNS = [
@@ -93,12 +94,38 @@ export function fromMonitor(monitor: Omit<Monitor, "id">) {
   return monitor.sealed === undefined ? row : { ...row, sealed: monitor.sealed };
 }
 
-export function toLive(row: LiveOfMonitorRow): LiveState {
+/** What lists show of a live state: half of its row. */
+export const SHOWN_COLUMNS = [
+  ...(["m.id", "l.seq", "l.status", "l.last_checked_at_ms", "l.latency_ms", "l.region"] as const),
+  ...(["l.location_states", "l.certificate_valid", "l.certificate_expires_at_ms"] as const),
+] as const;
+export type ShownRow = Pick<LiveOfMonitorRow, BareName<(typeof SHOWN_COLUMNS)[number]>>;
+
+export function toShown(row: ShownRow): ShownLive {
+  return {
+    monitorId: row.id,
+    seq: row.seq,
+    status: row.status,
+    lastCheckedAtMs: row.last_checked_at_ms,
+    latencyMs: row.latency_ms,
+    region: row.region,
+    locations: fromJson<ShownLive["locations"]>(row.location_states),
+    certificate: certificateOf(row),
+  };
+}
+
+type CertificateRow = Pick<LiveRow, "certificate_valid" | "certificate_expires_at_ms">;
+
+function certificateOf(row: CertificateRow): LiveState["certificate"] {
   const { certificate_valid: valid, certificate_expires_at_ms: expiresAtMs } = row;
+  return valid === null || expiresAtMs === null ? null : { valid: valid === 1, expiresAtMs };
+}
+
+function toLive(row: LiveOfMonitorRow): LiveState {
   const live: Writable<LiveState> = decodeLive(row as LiveOfMonitorRow & Pick<Row<"live">, "monitor_id">);
   // The row has the monitor's number under the monitor's own name.
   live.monitorId = row.id;
-  if (valid !== null && expiresAtMs !== null) live.certificate = { valid: valid === 1, expiresAtMs };
+  live.certificate = certificateOf(row);
   return live;
 }
 
