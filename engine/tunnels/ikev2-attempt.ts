@@ -91,9 +91,15 @@ export class Ikev2Attempt {
     this.#context = context;
     this.startedAtMs = context.now();
     this.#endsAtMs = this.startedAtMs + withinMs;
+    const { wantedIdentity, gateway, login, certificate, sharedKey, anchors } = end.settings;
     this.#initiator = new Initiator(
       {
-        ...end.settings,
+        wantedIdentity,
+        gateway,
+        login,
+        certificate,
+        sharedKey,
+        anchors,
         identity: () => end.identity ?? this.#ownAddress(),
         remote: { address: Buffer.from(addressBytes(server.ip) ?? []), port: end.port },
       },

@@ -117,7 +117,8 @@ export class OpenconnectTunnel implements Tunnel {
   }
 
   async #logIn(place: LoginLocation, addresses: readonly Address[]): Promise<LoginResult> {
-    const talk = logIn({ ...this.#end.login, authority: authorityOf(place), target: place.target });
+    const { username, password, group } = this.#end.login;
+    const talk = logIn({ username, password, group, authority: authorityOf(place), target: place.target });
     let step = talk.next();
     while (!step.done) {
       // A server may close behind each answer.

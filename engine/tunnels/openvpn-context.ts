@@ -20,29 +20,27 @@ const recent = new RecentlyUsed(1_024);
 /** Of one scope of a profile. */
 export class OpenvpnContext {
   readonly #tls: TlsSettings;
-  readonly #files: KeyFiles;
+  readonly #untried: KeyFiles["untried"];
   readonly #ref = new WeakRef(this);
   #made: SecureContext | null = null;
 
   /** @throws TunnelConfigError */
   constructor({ tls }: SessionSettings) {
     this.#tls = tls;
-    this.#files = keyFilesOf(tls);
+    const files = keyFilesOf(tls);
+    this.#untried = files.untried;
     // What is wrong with it is known before anything is dialled.
-    if (this.#files.untried === null) this.ready();
+    if (files.untried === null) this.#use(secureContextOf(tls, files));
   }
 
   /** Whether its key has to be opened first. */
   get isLocked(): boolean {
-    return this.#files.untried !== null && this.#made === null;
+    return this.#untried !== null && this.#made === null;
   }
 
   /** For the TLS that begins now: silent servers never need it. It must not be locked. @throws TunnelConfigError */
   ready(): SecureContext {
-    this.#made ??= secureContextOf(this.#tls, this.#files);
-    // A key that had to be opened is dear: another process was asked, and its file sets how long that takes.
-    if (this.#files.untried === null) recent.use(this.#ref);
-    return this.#made;
+    return this.#use(this.#made ?? secureContextOf(this.#tls, keyFilesOf(this.#tls)));
   }
 
   /** Makes it anew when it is wanted next. */
@@ -52,21 +50,29 @@ export class OpenvpnContext {
 
   /** @throws NetworkFault `misconfigured` for what cannot be opened, `unfit` when it was not in time, `unsupported` where nothing opens keys */
   async unlock(context: ProbeContext): Promise<void> {
-    const { untried } = this.#files;
+    const untried = this.#untried;
     if (untried === null) throw new Error("nothing is to be opened");
     const tag = untried.kind === "pkcs12" ? "<pkcs12>" : TAGS.key;
     this.#take(await openForeignKey(untried, tag, context));
+  }
+
+  #use(context: SecureContext): SecureContext {
+    this.#made = context;
+    // A key that had to be opened is dear: another process was asked, and its file sets how long that takes.
+    if (this.#untried === null) recent.use(this.#ref);
+    return context;
   }
 
   #take({ keyPem, certificatePems }: OpenedKey): void {
     // What comes back is loaded in this thread.
     for (const { der } of readPem(keyPem)) boundPrivateKey(der, "PRIVATE KEY");
     for (const { der } of certificatePems.flatMap(readPem)) boundCertificate(der);
-    const { ca, cert } = this.#files;
+    const files = keyFilesOf(this.#tls);
+    const { ca, cert } = files;
     const isAlone = certificatePems.length === 0;
     try {
       this.#made ??= secureContextOf(this.#tls, {
-        ...this.#files,
+        ...files,
         key: keyPem,
         cert: isAlone ? cert : certificatePems.join(""),
         // The authorities of a PKCS #12 file are trusted beside those of <ca> (openvpn(8), pkcs12).

@@ -31,7 +31,8 @@ export function prepareOpenvpn(fields: TunnelFields): PreparedOpenvpn {
       servers: servers.map(({ host, port, proto, scope }, index) => {
         const ready = made.get(scope) ?? readyScope(scope);
         made.set(scope, ready);
-        return { ...ready, host: index === 0 ? (fields.ip ?? host) : host, port, proto };
+        const { settings, tls, hasCertificate } = ready;
+        return { settings, tls, hasCertificate, host: index === 0 ? (fields.ip ?? host) : host, port, proto };
       }),
       login,
       isShuffled: !hasOwnList && profile !== null && optionOf(profile.options, "remote-random") !== undefined,

@@ -111,9 +111,12 @@ export class OpenvpnTunnel implements Tunnel {
     addresses: readonly Address[],
     limits: { readonly firstAnswerMs: number; readonly withinMs: number },
   ): OpenvpnAttempt {
+    const { settings, proto, tls, hasCertificate } = server;
+    const { firstAnswerMs, withinMs } = limits;
     const { login } = this.#end;
+    const connect = (listener: LinkListener): Promise<Link> => this.#connect(server, addresses, listener);
     const attempt = new OpenvpnAttempt(
-      { ...server, ...limits, login, connect: (listener) => this.#connect(server, addresses, listener) },
+      { settings, proto, tls, hasCertificate, login, connect, firstAnswerMs, withinMs },
       this.#context,
     );
     this.#attempt = attempt;

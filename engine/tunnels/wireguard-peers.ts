@@ -75,13 +75,13 @@ export class PreparedWireguard {
       ({ peer, index }, at) =>
         new PreparedServer(this, index, keysOf(config, peer), peer.endpoint, at === 0 ? ip : null),
     );
-    this.addresses = literals(config.addresses);
-    this.dns = literals(config.dns);
+    this.addresses = exact(literals(config.addresses));
+    this.dns = exact(literals(config.dns));
     this.mtuBytes = config.mtuBytes;
     this.needsAll = needsAll;
     this.stuckHint = stuckHint(config.unknownKeys, params);
     this.params = params;
-    this.#allowedIps = config.peers.map(({ allowedIps }) => allowedIps);
+    this.#allowedIps = config.peers.map(({ allowedIps }) => exact(allowedIps));
   }
 
   deciderFor(operators: readonly QuestionTarget[]): PreparedServer | undefined {
@@ -98,9 +98,7 @@ export class PreparedWireguard {
     const networks = this.#allowedIps.map(networksOf);
     const asked = targetsOf(this.dns, operators);
     const owners = asked.map(({ address }) => ownerOf(address, networks));
-    const targets: (readonly QuestionTarget[])[] = this.servers.map(({ index }) =>
-      asked.filter((_, at) => owners[at] === index),
-    );
+    const targets = this.servers.map(({ index }) => exact(asked.filter((_, at) => owners[at] === index)));
     const addresses = [...new Map(this.addresses.map((text) => [text.includes(":"), text])).values()];
     const first = askable(asked, addresses).find((target) => targets.some((wanted) => wanted.includes(target)));
     const decider =
@@ -385,6 +383,11 @@ function literals(texts: readonly string[]): readonly string[] {
     const literal = literalOf(before(text.replace(/\s/g, ""), "/"));
     return literal === undefined || literal.hasZone ? [] : [literal.ip];
   });
+}
+
+/** The same list without the room for sixteen more members that V8 leaves in one that grew. */
+function exact<Item>(list: readonly Item[]): readonly Item[] {
+  return list.slice();
 }
 
 function networksOf(texts: readonly string[]): readonly Network[] {
