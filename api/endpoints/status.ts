@@ -284,7 +284,7 @@ async function unlock(api: Api, call: Call): Promise<ApiResponse> {
 }
 
 /** What is beside the page, such as its style, is named from its address without the slash. */
-function withoutSlash(_api: Api, { params: [slug = ""], request: { query } }: Call): ApiResponse {
+function withoutSlash(_api: Api, { params: [slug = "status"], request: { query } }: Call): ApiResponse {
   const address = `../${encodeURIComponent(slug)}${query === "" ? "" : `?${query}`}`;
   return { status: 308, headers: ["Location", address], body: "", security: pageSecurity("none") };
 }
@@ -315,6 +315,15 @@ export const statuses: readonly Route[] = [
     summary: "Public status pages that want to be listed",
     responses: { 200: "text/html" },
     handle: index,
+  },
+  {
+    ...base,
+    method: "GET",
+    path: "/status/",
+    operationId: "leadToPublicPages",
+    summary: "Public status pages, asked for with a slash at the end",
+    responses: { 308: "" },
+    handle: withoutSlash,
   },
   {
     ...base,

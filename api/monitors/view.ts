@@ -106,7 +106,7 @@ function movingOf(monitor: Monitor, live: ShownLive, nowMs: number): Moving {
 
 /**
  * JSON of a monitor's view under a later live state, as bytes.
- * @param before of the same monitor, which nobody needs any more: it is written over where the new ones are as many
+ * @param before of the same monitor, which is not needed any more: it is written over where the new ones are as many
  */
 export type Rewriter = (live: ShownLive, nowMs: number, before?: Buffer) => Buffer;
 

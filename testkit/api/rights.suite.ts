@@ -271,7 +271,7 @@ export const PUBLIC: readonly RegExp[] = [
   /^(GET|POST) \/session\/oidc$/,
   // Its token is the right.
   /^(GET|POST) \/(ack|confirm)\/\{token\}$/,
-  /^GET \/status(\/\{slug\}(\/|\/\{file\}|\/incidents\/\{incident\})?)?$/,
+  /^GET \/status(\/|\/\{slug\}(\/|\/\{file\}|\/incidents\/\{incident\})?)?$/,
   /^POST \/status\/\{slug\}$/,
   /^GET \/badge\/\{token\}\/\{file\}$/,
   /^GET \/assets\/\{file\}$/,

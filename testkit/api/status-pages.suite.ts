@@ -148,6 +148,8 @@ export function statusPagesSuite(server: "net" | "node"): void {
       expect((await visit("/status")).text).toContain("Page draft");
       await put(id, { access: { type: "session" } });
       expect((await visit("/status")).text).not.toContain("Page draft");
+      const slashed = await visit("/status/?x=1");
+      expect([slashed.status, slashed.headers.location]).toEqual([308, "../status?x=1"]);
     });
 
     it("show announcements and what was written for readers, whatever stands in it", async () => {
