@@ -198,7 +198,7 @@ export async function run(): Promise<void> {
     due.settle(planned, Date.now());
   }
   let turns = 0;
-  const advance = (): void =>
+  const advance = (): number =>
     due.advance(Date.now(), () => {
       turns += 1;
       return true;

@@ -13,7 +13,7 @@ function scene(isFree = true) {
     (id) => (id === 0 ? planned : undefined),
     () => {},
   );
-  const advance = (nowMs: number): void =>
+  const advance = (nowMs: number): number =>
     dueTimes.advance(nowMs, ({ spec }, dueAtMs) => {
       (spec === null ? missed : begun).push(dueAtMs - START_MS);
       return isFree;

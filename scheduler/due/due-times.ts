@@ -52,14 +52,18 @@ export class DueTimes {
     this.#onSooner = listener;
   }
 
-  /** Reports every planned check that is due, each once, and sets its next due time. */
-  advance(nowMs: number, onDue: OnDue): void {
+  /** Reports every planned check that is due, each once, and sets its next due time. @returns how many were due */
+  advance(nowMs: number, onDue: OnDue): number {
     // The caller asks for the next time afterwards.
     this.#toldMs = Number.NEGATIVE_INFINITY;
+    let due = 0;
     this.#wheel.advance(nowMs, (id) => {
       const planned = this.#byId(id);
-      if (planned !== undefined) this.#take(planned, nowMs, onDue);
+      if (planned === undefined) return;
+      due += 1;
+      this.#take(planned, nowMs, onDue);
     });
+    return due;
   }
 
   /** Sets its next due time, which replaces the one it had. */

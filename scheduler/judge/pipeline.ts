@@ -104,10 +104,11 @@ export class CheckPipeline {
     return this.#hold.isCut;
   }
 
-  /** Starts every check that is due, and sends the runs. */
-  advance(): void {
-    this.dueTimes.advance(this.#options.nowMs(), this.#due);
+  /** Starts every check that is due, and sends the runs. @returns how many were due */
+  advance(): number {
+    const due = this.dueTimes.advance(this.#options.nowMs(), this.#due);
     this.flush();
+    return due;
   }
 
   /** due ──▶ limits */
