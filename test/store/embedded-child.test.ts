@@ -101,6 +101,19 @@ function isAlive(pid: number): boolean {
 }
 
 describe("the embedded ClickHouse", () => {
+  it("answers a statement without what one before it wrote and then failed", async () => {
+    const clickhouse = await startTestClickHouse();
+    undo.push(() => clickhouse.remove());
+    const client = createClient({ url: clickhouse.url });
+    undo.push(() => client.close());
+    const ask = async (query: string): Promise<unknown> => (await client.query({ query, format: "JSON" })).json();
+    for (let round = 0; round < 3; round += 1) {
+      const failing = "SELECT number, throwIf(number = 50000) FROM numbers(100000) SETTINGS max_block_size = 1000";
+      await expect(ask(failing)).rejects.toThrow(/non-zero/);
+      expect(await ask("SELECT 4 AS four")).toMatchObject({ data: [{ four: 4 }] });
+    }
+  });
+
   it("killed between inserts comes back at the same address with every row", { timeout: 60_000 }, async () => {
     const rig = await startRig();
     const { url } = rig.clickhouse;

@@ -190,13 +190,24 @@ function createQueue(connections: readonly Connection[]): StatementQueue {
       const connection = await acquire();
       try {
         signal.throwIfAborted();
-        return await act(connection.session);
+        return await act(connection.session).catch(async (error: unknown) => {
+          await drain(connection.session);
+          throw error;
+        });
       } finally {
         connection.isBusy = false;
         queue.shift()?.();
       }
     },
   };
+}
+
+/**
+ * A statement that fails after it wrote a part of its answer leaves that part behind, and the engine (chDB 3.4.0) puts it in front of the connection's
+ * next answer. An answer that is thrown away takes it.
+ */
+async function drain(session: Session): Promise<void> {
+  await session.queryAsync("SELECT 1").catch(() => undefined);
 }
 
 /** A crash must end the process within a second and with its own code; each first open installs the handlers again. */
