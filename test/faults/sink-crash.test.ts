@@ -19,7 +19,7 @@ import { startTestClickHouse, type TestClickHouse } from "../store/embedded.ts";
 import { expectTruth, groupBy, type TrueRow, trueRows } from "./truth.ts";
 
 const PROGRAM = await bundled(fileURLToPath(new URL("../fixtures/crashing-sink.mjs", import.meta.url)));
-const STEPS = ["append", "apply", "acknowledge", "insert", "release"] as const;
+const STEPS = ["append", "apply", "acknowledge", "settle", "insert", "release"] as const;
 const SIDES = ["before", "after"] as const;
 /** Each step on each side, early and late in a run. */
 const NTH = [1, 3];
