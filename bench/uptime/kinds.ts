@@ -140,7 +140,7 @@ async function createAll({ client }: ServiceUnderTest, kind: Kind, targets: Targ
   await Promise.all(Array.from({ length: CREATING }, work));
 }
 
-/** @param verdict absent: any */
+/** @param verdict absent: checks of all verdicts count */
 function countIn(text: string, verdict?: string): number {
   return text
     .split("\n")

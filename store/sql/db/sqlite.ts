@@ -71,7 +71,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     connection: writer.handle,
     turn: (work) => queueOf(file).turn(work),
     begin: () => begin(writer),
-    ...(options.durable && { putOnDisk: () => putLogOnDisk(file) }),
+    // The commit that follows says what is wrong with the disk.
+    ...(options.durable && { putOnDisk: () => putLogOnDisk(file).catch(() => undefined) }),
     run: writer.run,
   });
   // Read on the connection that never writes, where each commit of another connection changes it (SQLite's "PRAGMA data_version").
@@ -189,16 +190,14 @@ async function transact<T>(writer: Connection, file: string, work: () => Promise
   });
 }
 
-/** SQLite locks other files than its log, so that closing the log here gives no lock away. The commit that follows says what is wrong with the disk. */
-async function putLogOnDisk(file: string): Promise<void> {
+/** Puts on the disk what the log has, of commits that do not wait for it, too. SQLite locks other files, so that closing the log here gives no lock away. */
+export async function putLogOnDisk(file: string): Promise<void> {
+  const log = await open(`${file}-wal`);
   try {
-    const log = await open(`${file}-wal`);
-    try {
-      await log.datasync();
-    } finally {
-      await log.close();
-    }
-  } catch {}
+    await log.datasync();
+  } finally {
+    await log.close();
+  }
 }
 
 /** Waits for other threads' transactions without blocking this one: SQLite's own wait would sleep in it. */

@@ -2,13 +2,12 @@
  * The thread of writer.ts: applies the sink's batches in the order they come, and moves SQLite's write-ahead log into the database.
  * Both wait for the disk, for a second and more when it is busy; on this thread no request waits with them.
  */
-import { fdatasyncSync, openSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import { isAboutValues, StoreError } from "../../errors.ts";
 import { Sqlite } from "../../sqlite-library.ts";
 import { ShardsLost } from "../coordination/shards-port.ts";
 import { keepRoom } from "../db/kept-room.ts";
-import { openSqlite } from "../db/sqlite.ts";
+import { openSqlite, putLogOnDisk } from "../db/sqlite.ts";
 import { applyRows, type SinkRows } from "./sink.ts";
 
 export interface ToSinkThread {
@@ -41,7 +40,6 @@ const file = String(workerData);
 const database = await openSqlite({ file, durable: false });
 keepRoom(file);
 const log = new Sqlite(file, { timeout: 0 });
-const logFile = openSync(`${file}-wal`, "r");
 /** Pages in the log after the last move. */
 let loggedPages = 0;
 
@@ -71,7 +69,7 @@ parentPort?.on("message", ({ id, work }: ToSinkThread) => {
 
 /** SQLite's writers of one file within a thread take turns, so batches are applied in order, and the end comes last. */
 async function run(work: ToSinkThread["work"]): Promise<void> {
-  if (work === "settle") fdatasyncSync(logFile);
+  if (work === "settle") await putLogOnDisk(file);
   else if (work === "end") await end();
   else await database.write((session) => applyRows(session, work));
 }
