@@ -75,8 +75,7 @@ export class Head {
     switch (name) {
       case "host":
         this.#hosts++;
-        this.host = value;
-        if (!LOOPBACK_HOST.test(value)) this.isProxied = true;
+        this.nameHost(value);
         break;
       case "x-api-key":
         this.#keys++;
@@ -120,6 +119,12 @@ export class Head {
         return;
     }
     if (CONTROL.test(value)) this.#refusal = BAD_REQUEST;
+  }
+
+  /** The host that is meant, with its port where one is named. */
+  nameHost(host: string): void {
+    this.host = host;
+    if (!LOOPBACK_HOST.test(host)) this.isProxied = true;
   }
 
   /** What browsers send. */

@@ -147,6 +147,34 @@ describe("requests of a connection", () => {
     expect(parseRequestHead(`GET / HTTP/1.0\r\nHost: a\r\n${line}`)).toMatchObject({ isLast: true });
   });
 
+  it.each([
+    ["http://b:8080/a?b=1", "/a", "b=1", "b:8080"],
+    ["HTTPS://b/a", "/a", "", "b"],
+    ["http://[::1]:80/", "/", "", "[::1]:80"],
+    ["http://b", "/", "", "b"],
+    ["http://b?b=http://c/", "/", "b=http://c/", "b"],
+    ["/http://b/a", "/http://b/a", "", "a"],
+    ["http://", "http://", "", "a"],
+    ["http:///a", "http:///a", "", "a"],
+    ["http://user@b/a", "http://user@b/a", "", "a"],
+    ["ftp://b/a", "ftp://b/a", "", "a"],
+    ["*", "*", "", "a"],
+  ])("may name a whole address: %s", (target, path, query, host) => {
+    const line = parseRequestHead(`GET ${target} HTTP/1.1\r\nHost: a`);
+    if ("status" in line) throw new Error("refused");
+    expect(requestOf(line, "192.0.2.1", null)).toMatchObject({ path, query, host });
+  });
+
+  it("that name a host beyond this machine are of a proxy, whatever the header says", () => {
+    const isProxied = (target: string, host: string): boolean => {
+      const line = parseRequestHead(`GET ${target} HTTP/1.1\r\nHost: ${host}`);
+      return "status" in line || line.head.isProxied;
+    };
+    expect(isProxied("http://127.0.0.1:80/metrics", "127.0.0.1:80")).toBe(false);
+    expect(isProxied("http://sonde.test-site.org/metrics", "127.0.0.1:80")).toBe(true);
+    expect(isProxied("http://127.0.0.1:80/metrics", "sonde.test-site.org")).toBe(true);
+  });
+
   it("have targets in UTF-8, as people type them", () => {
     const bytes = Buffer.from("GET /a?name=Österreich HTTP/1.1\r\nHost: a\r\n\r\n", "utf8");
     expect(readAll([bytes]).seen).toEqual([["GET", "/a", "name=Österreich", null]]);

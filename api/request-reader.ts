@@ -4,7 +4,7 @@
  */
 import { BAD_REQUEST, Head, type HeadRefusal, TOO_LONG } from "./head.ts";
 import { type ApiRequest, MAX_DISCARDED_BYTES, mostBodyBytes } from "./http.ts";
-import { pathOf, type ReadHead } from "./request.ts";
+import { originForm, pathOf, type ReadHead } from "./request.ts";
 import { type BodyReader, ChunkedBodyReader, LengthBodyReader } from "./request-body.ts";
 
 /** The request line and all headers, bytes; beyond it 431. */
@@ -72,7 +72,7 @@ export function parseRequestHead(text: string): RequestHead | HeadRefusal {
   return (
     head.refusal(method, version) ?? {
       method,
-      target: BEYOND_ASCII.test(target) ? Buffer.from(target, "latin1").toString("utf8") : target,
+      target: originForm(BEYOND_ASCII.test(target) ? Buffer.from(target, "latin1").toString("utf8") : target, head),
       version: version === "1.0" ? "1.0" : "1.1",
       head,
       isLast: head.isChunked || (connection !== "" && saysClose(connection)),

@@ -17,7 +17,7 @@ import {
   mostBodyBytes,
   type StreamedResponse,
 } from "./http.ts";
-import { pathOf, requestOf } from "./request.ts";
+import { originForm, pathOf, requestOf } from "./request.ts";
 import { CLOSED_SINK, PipedSink } from "./stream-sink.ts";
 
 /** Bytes of all headers together; beyond it Node answers 431. */
@@ -211,7 +211,7 @@ interface Served {
 }
 
 async function serve({ options, streams, head, incoming, outgoing, isLast, areLast }: Served): Promise<void> {
-  const read = { method: incoming.method ?? "GET", target: incoming.url ?? "/", head };
+  const read = { method: incoming.method ?? "GET", target: originForm(incoming.url ?? "/", head), head };
   const remoteAddress = incoming.socket.remoteAddress ?? "";
   const body = head.hasBody ? await readBody(incoming, mostBodyBytes(pathOf(read.target))) : null;
   const request = requestOf(read, remoteAddress, body);
