@@ -21,13 +21,14 @@ import type { ChannelRecord } from "../store/sql/alerts/channels-port.ts";
 import type { Draft, Versioned } from "../store/sql/alerts/port.ts";
 import type { JsonObject } from "./body.ts";
 import { ApiError, badRequest } from "./errors.ts";
+import { issueWords } from "./issue-words.ts";
 import { alertRulesBody } from "./schemas/alerts.ts";
 
 const WORDS = { kinds: selectableKinds(UPTIME_KINDS) };
 
 /** @throws 400 with the path of the first fault */
 export function parsed<Schema extends z.ZodType>(schema: Schema, body: JsonObject): z.output<Schema> {
-  const read = schema.safeParse(body);
+  const read = schema.safeParse(body, { error: issueWords });
   if (read.success) return read.data;
   const [issue] = read.error.issues;
   const path = issue?.path.map(String).join(".").slice(0, 100) ?? "";

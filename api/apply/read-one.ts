@@ -1,6 +1,7 @@
 /** One entry of a list that the API takes as a whole. */
 import type { z } from "zod";
 import { badRequest } from "../errors.ts";
+import { issueWords } from "../issue-words.ts";
 
 /** @throws 400 that begins with the field's name */
 export function readOne<List extends string, One>(
@@ -8,7 +9,7 @@ export function readOne<List extends string, One>(
   list: List,
   entry: unknown,
 ): One {
-  const read = schema.safeParse({ version: 0, [list]: [entry] });
+  const read = schema.safeParse({ version: 0, [list]: [entry] }, { error: issueWords });
   if (read.success) {
     const [one] = read.data[list];
     if (one !== undefined) return one;

@@ -54,7 +54,7 @@ async function preview(api: Api, call: ProjectCall): Promise<ApiResponse> {
 }
 
 const group = { group: "Alerts", scope: "project", description: "An addition of ours." } as const;
-const FAULTS: readonly Refusal[] = [[400, "rules.0.name: Invalid input: expected string, received undefined"]];
+const FAULTS: readonly Refusal[] = [[400, "rules.0.name: is missing"]];
 
 export const alertRules: readonly Route[] = [
   {

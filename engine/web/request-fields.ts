@@ -53,7 +53,7 @@ export const requestFields = {
     .transform((method) => method ?? "GET")
     .describe("Method of the request; null is GET"),
   headers: z
-    .record(z.string(), z.string(), { error: HEADERS_MESSAGE })
+    .record(z.string(), z.string({ error: HEADERS_MESSAGE }), { error: HEADERS_MESSAGE })
     .superRefine((headers, context) => {
       const message = headersFault(headers);
       if (message !== undefined) context.addIssue({ code: "custom", message, input: headers });

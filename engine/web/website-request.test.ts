@@ -197,6 +197,7 @@ describe("settings of requests", () => {
     [{ method: "get" }, /^method must be one of GET, HEAD/],
     [{ method: "TRACE" }, /^method must be one of/],
     [{ headers: ["a: b"] }, /^headers must be an object of texts/],
+    [{ headers: { a: 1 } }, /^headers must be an object of texts/],
     [{ headers: { a: 1 } }, /./],
     [{ headers: { Host: "other.site" } }, /^headers: Host cannot be set/],
     [{ headers: { a: "b\r\nc: d" } }, /^headers: the value of a must be visible/],

@@ -155,7 +155,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "PUT /alert-rules": {
     scope: "project",
     editors: EDIT,
-    admitted: refused(400, "version: Invalid input: expected number, received undefined"),
+    admitted: refused(400, "version: is missing"),
   },
   "POST /alert-rules/preview": {
     scope: "project",
@@ -165,7 +165,7 @@ export const RIGHTS: Readonly<Record<string, Right>> = {
   "PUT /quiet-hours": {
     scope: "project",
     editors: EDIT,
-    admitted: refused(400, "version: Invalid input: expected number, received undefined"),
+    admitted: refused(400, "version: is missing"),
   },
   "POST /import/convert": {
     scope: "project",
