@@ -43,6 +43,14 @@ it("the key of a checker's location is the service manager's credential, if ther
   expect(loadConfig(env).locationKeyFile).toBe(join(credentials, "location.key"));
 });
 
+it("the base URL is an address that paths can be put behind", () => {
+  const read = (url: string) => loadConfig({ SONDE_BASE_URL: url }).baseUrl;
+  expect(read("https://sonde.test-site.org:8443/below/")).toBe("https://sonde.test-site.org:8443/below");
+  expect(read("HTTP://[::1]:80")).toBe("HTTP://[::1]:80");
+  for (const url of ["https://a/?b", "https://a#b", "https://ada:pw@a/", "https:a", "https:///a", "https://a b/"])
+    expect(() => read(url), url).toThrow(/^SONDE_BASE_URL must be/);
+});
+
 it("a name that is no setting is refused by every command, with the one that was meant", () => {
   const env = { SONDE_PROT: "9000" };
   for (const load of [loadConfig, loadCorePaths, (variables: typeof env) => loadClientConfig({}, variables)]) {

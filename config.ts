@@ -43,6 +43,10 @@ function urlWith(...schemes: readonly string[]) {
   );
 }
 
+function isPlainAddress(text: string | null): boolean {
+  return text === null || /^https?:\/\/[^/?#@\s]+(\/[^?#\s]*)?$/i.test(text);
+}
+
 /** Of a cap: each check in flight has a descriptor or more. */
 const MOST_CHECKS = 65_536;
 
@@ -53,7 +57,10 @@ const schema = z.object({
     .min(1, "must be an address or a name: an empty one would be all addresses of this machine")
     .default("127.0.0.1"),
   SONDE_PORT: whole(0, 65_535, "must be a port, 0 to 65535").default(8080),
-  SONDE_BASE_URL: urlWith("http:", "https:"),
+  SONDE_BASE_URL: urlWith("http:", "https:").refine(
+    isPlainAddress,
+    "must be http:// or https:// and a host, without a user, ? or #: paths are put behind it",
+  ),
   SONDE_DATA_DIR: z.string().min(1).default("./data"),
   SONDE_DATABASE_URL: urlWith("postgres:", "postgresql:"),
   SONDE_CLICKHOUSE_URL: urlWith("http:", "https:"),

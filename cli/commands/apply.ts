@@ -103,6 +103,7 @@ function localDocument(paths: readonly string[]): LocalDocument {
     read = readLocalDocument(paths, { environment: documentEnvironment(), stdin });
   } catch (error) {
     const { path = paths.join(", "), code = String(error) } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") throw new CommandError(`there is no file ${path}`);
     throw new CommandError(`${path} cannot be read (${code})`);
   }
   if (!("length" in read)) return read;

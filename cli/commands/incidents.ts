@@ -1,5 +1,5 @@
 /** `sonde incidents`: stretches of down or degraded. */
-import type { Command } from "commander";
+import { type Command, Option } from "commander";
 import type { IncidentRow } from "../client.ts";
 import { addServiceOptions, connectTo, printJson, type ServiceOptions } from "../service-options.ts";
 import { plain, renderTable, shorten, tableOptions } from "../table.ts";
@@ -14,7 +14,7 @@ const MESSAGE_COLUMNS = 50;
 export function addIncidents(program: Command): void {
   addServiceOptions(program.command("incidents"))
     .description("list the incidents of a running service, open ones first")
-    .option("--status <status>", "only active or recovered ones")
+    .addOption(new Option("--status <status>", "only those").choices(["active", "recovered"]))
     .option("--limit <n>", "consider at most so many (1 to 1000)")
     .addHelpText("after", "\nExample:\n  sonde incidents --status active\n")
     .action(async (options: Options) => {

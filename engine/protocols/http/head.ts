@@ -114,7 +114,7 @@ export function checkVersion(bytes: Buffer, end: number): void {
 }
 
 function notHttp(): HttpSyntaxError {
-  return new HttpSyntaxError("the answer is not HTTP");
+  return new HttpSyntaxError("its first line is not HTTP");
 }
 
 function findColon(bytes: Buffer, start: number, end: number): number {
@@ -186,8 +186,8 @@ function parseContentLength(text: string): number {
   // The same length twice is a known fault of proxies and counts once (RFC 9110 section 8.6).
   const parts = listOf(text);
   const first = parts[0] ?? "";
-  if (!/^\d+$/.test(first) || parts.some((part) => part !== first))
-    throw new HttpSyntaxError("Content-Length is not a number");
+  if (parts.some((part) => !/^\d+$/.test(part))) throw new HttpSyntaxError("Content-Length is not a number");
+  if (parts.some((part) => part !== first)) throw new HttpSyntaxError("Content-Length is there twice and differs");
   return boundedLength(first);
 }
 

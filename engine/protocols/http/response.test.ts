@@ -159,6 +159,15 @@ describe("head", () => {
   });
 
   it.each([
+    ["Content-Length: 5\r\nContent-Length: 6", "Content-Length is there twice and differs"],
+    ["Content-Length: 5, 6", "Content-Length is there twice and differs"],
+    ["Content-Length: 5, x", "Content-Length is not a number"],
+    ["Content-Length: x", "Content-Length is not a number"],
+  ])("says what is wrong with %j", (lines, words) => {
+    expect(readText(`HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`).error).toBe(words);
+  });
+
+  it.each([
     ["not HTTP", "SSH-2.0-OpenSSH_9.2\r\n"],
     ["a greeting that waits for us", "220 mail"],
     ["no TLS but bytes", "\u0016\u0003\u0001\u0002"],

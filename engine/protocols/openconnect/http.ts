@@ -117,7 +117,7 @@ export class AnswerParser {
       const byte = bytes[at] ?? 0;
       this.#head[this.#headBytes++] = byte;
       if (this.#headBytes === VERSION.length && !this.#head.subarray(0, VERSION.length).equals(VERSION)) {
-        throw new HttpSyntaxError("the answer is not HTTP");
+        throw new HttpSyntaxError("its first line is not HTTP");
       }
       if (byte !== LF) continue;
       const length = this.#headBytes - this.#lineAt;
