@@ -1,6 +1,6 @@
 /**
  * Phase: when in its interval each monitor is due. It is due at the times `k * interval + phase` of wall time, so a restart does
- * not shift the pattern and five thousand monitors that start together still come one by one.
+ * not shift the pattern, and five thousand monitors that start together are due one after the other.
  */
 
 /**
@@ -10,10 +10,25 @@
 const GOLDEN = 0x9e3779b1;
 const TWO_TO_32 = 4_294_967_296;
 
-/** @returns the monitor's offset within its interval, whole ms, 0 to below the interval */
+/** An interval has 2^5 moments, and the monitors of a block of 2^7 ids are due at these: four at each. */
+const MOMENT_BITS = 5;
+const BLOCK_BITS = 7;
+
+/**
+ * A few neighbours share each moment, because a wake-up costs an idle machine more than a check does (docs/develop/cost.md). The blocks of neighbours
+ * are spread evenly between the moments, so that thousands come nearly one by one.
+ * @returns the monitor's offset within its interval, whole ms, 0 to below the interval
+ */
 export function phaseOf(monitorId: number, location: string, intervalMs: number): number {
-  const hash = (Math.imul(monitorId, GOLDEN) + hashText(location)) >>> 0;
-  return Math.floor((hash / TWO_TO_32) * intervalMs);
+  const moment = spread(monitorId) >>> (32 - MOMENT_BITS);
+  const between = spread(Math.floor(monitorId / 2 ** BLOCK_BITS)) >>> MOMENT_BITS;
+  const share = ((moment << (32 - MOMENT_BITS)) + between + hashText(location)) >>> 0;
+  return Math.floor((share / TWO_TO_32) * intervalMs);
+}
+
+/** @returns 32 bits */
+function spread(id: number): number {
+  return Math.imul(id, GOLDEN) >>> 0;
 }
 
 /** @returns the first turn after that time, strictly later; Unix ms */

@@ -20,14 +20,13 @@ import { type ShardLease, ShardsLost } from "../../store/sql/coordination/shards
 import type { SinkStore } from "../../store/sql/sink/port.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
+import { BatchPace } from "./batch-pace.ts";
 import { type JudgedOutcome, type JudgedRow, rowOf } from "./judged-outcome.ts";
 import { LateRows } from "./late-rows.ts";
 import { type Part, writeInParts } from "./parts.ts";
 import { Trouble } from "./trouble.ts";
 import { RETRY_FIRST_MS, RETRY_LONGEST_MS, type Steps, StorePartWriter } from "./writer.ts";
 
-/** How long results wait for more of them, ms; docs/decisions/0002-one-check-one-way.md allows 1 s. */
-const BATCH_WAIT_MS = 250;
 /** A batch is written sooner when it has this many; our choice: well below a second's worth at full speed. */
 const BATCH_ROWS = 2_000;
 /** Outcomes that may wait for a store that is away; about 15 s at full speed and 60 MB. */
@@ -121,6 +120,11 @@ export class Sink {
   /** Skipped turns that are not in SQL yet, by shard. */
   #skipped = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
+  /** When it fires, on the monotonic clock. */
+  #timerAtMs = Number.POSITIVE_INFINITY;
+  readonly #pace = new BatchPace();
+  /** A caller waits for some of what is pending. */
+  #isAwaited = false;
   #lateTimer: NodeJS.Timeout | undefined;
   #writing: Promise<void> | undefined;
   #isHeld = false;
@@ -191,6 +195,7 @@ export class Sink {
     this.#lines.add(outcome.line);
     this.#pending.push(rowOf(outcome));
     this.#updateHold();
+    this.#isAwaited ||= isAwaited(outcome);
     this.#arm();
   }
 
@@ -202,6 +207,7 @@ export class Sink {
   /** A live state moved without a check: written with the next batch, or by itself. */
   touch(monitorId: number): void {
     this.#touched.add(monitorId);
+    this.#isAwaited = true;
     this.#arm();
   }
 
@@ -246,13 +252,23 @@ export class Sink {
     if (this.#late.waiting > 0) this.#lateTimer ??= setTimeout(() => void this.#writeLate(), RETRY_LONGEST_MS);
     if (this.#isEmpty()) return;
     if (this.#pending.length >= BATCH_ROWS) void this.#write();
-    else this.#timer ??= setTimeout(() => void this.#write(), BATCH_WAIT_MS);
+    else if (this.#timer === undefined || this.#isAwaited) this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    const nowMs = SYSTEM_CLOCKS.monotonicNowMs();
+    const waitMs = this.#pace.waitMs(this.#isAwaited, nowMs);
+    if (nowMs + waitMs >= this.#timerAtMs) return;
+    clearTimeout(this.#timer);
+    this.#timerAtMs = nowMs + waitMs;
+    this.#timer = setTimeout(() => void this.#write(), waitMs);
   }
 
   /** One writer at a time: the batches' order is the order of the spool's sequence. */
   #write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
+    this.#timerAtMs = Number.POSITIVE_INFINITY;
     this.#writing ??= this.#writeBatch().finally(() => {
       this.#writing = undefined;
       this.#updateHold();
@@ -283,6 +299,7 @@ export class Sink {
   async #writeBatch(): Promise<void> {
     const batch = this.#takePending();
     const { items } = batch;
+    this.#pace.begin(items.length, SYSTEM_CLOCKS.monotonicNowMs());
     const moved = batch.moved.map(({ live }) => live);
     this.#beingWritten = items;
     if (items.length === 0) {
@@ -317,6 +334,7 @@ export class Sink {
     const discardedInboxIds = this.#discardedInboxIds;
     const batch = { items: this.#pending, seqs: [], appliedSeq: 0, moved, skips, discardedInboxIds, lineOf: () => "" };
     this.#pending = [];
+    this.#isAwaited = false;
     this.#discardedInboxIds = [];
     this.#touched = new Set();
     this.#skipped = new Map();
@@ -341,4 +359,9 @@ export class Sink {
     this.#isHeld = shouldHold;
     this.#events.onHold(shouldHold);
   }
+}
+
+/** A caller asked for this test, or others are told of what it found. */
+function isAwaited({ endedTest, incidents, alerts }: JudgedRow): boolean {
+  return endedTest !== undefined || incidents.length > 0 || alerts.length > 0;
 }
