@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { unchangedFilePages } from "./start-pages.ts";
+import { readOnlyFiles, unchangedFilePages } from "./start-pages.ts";
 
 const entry = (range: string, rights: string, anonymousKb: number, path: string) =>
   `${range} ${rights} 00001000 08:10 163866                     ${path}\nSize:                 64 kB\nRss:                  12 kB\nAnonymous:      ${anonymousKb} kB\nVmFlags: rd ex mr mw me\n`;
@@ -30,6 +30,14 @@ describe("unchangedFilePages", () => {
     const code = unchangedFilePages(readFileSync("/proc/self/smaps", "latin1"));
     expect(code.length).toBeGreaterThan(3);
     expect(code.every(({ start, bytes }) => start > 0n && bytes > 0n && bytes % 4096n === 0n)).toBe(true);
+  });
+
+  test("names the same files from maps as from smaps, and others once another is mapped", () => {
+    const [maps, smaps] = ["maps", "smaps"].map((name) => readFileSync(`/proc/self/${name}`, "latin1"));
+    expect(readOnlyFiles(maps ?? "")).toBe(readOnlyFiles(smaps ?? ""));
+    expect(readOnlyFiles(`${maps}7fffffff0000-7fffffff1000 r-xp 00001000 08:10 163866    /usr/lib/b.so\n`)).not.toBe(
+      readOnlyFiles(maps ?? ""),
+    );
   });
 
   test("takes nothing from text that is none of the kernel's", () => {
