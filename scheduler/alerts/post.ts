@@ -4,6 +4,7 @@
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { StringDecoder } from "node:string_decoder";
+import { classify } from "../../engine/net/classify.ts";
 import { DeadlinePassed, NetworkFault } from "../../engine/net/fault.ts";
 import { dialHttp } from "../../engine/transport/dial-http.ts";
 import type { Transport } from "../../engine/transport/transport.ts";
@@ -72,8 +73,7 @@ export function faultOf(error: unknown): Fault {
   if (error instanceof NetworkFault) {
     return { error: error.message, isRefused: error.verdict === "misconfigured", openedBy: error.openedBy ?? null };
   }
-  const { code, message } = error as NodeJS.ErrnoException;
-  return { error: code === undefined ? String(message ?? error) : `${code}`, isRefused: false, openedBy: null };
+  return { error: classify(error, null).message, isRefused: false, openedBy: null };
 }
 
 async function exchange(

@@ -100,10 +100,13 @@ describe("post", () => {
 
   it("says what a receiver did that did not answer", async () => {
     const cut = await receiver((_received, response) => response.socket?.destroy());
-    expect(await poster()(cut.url, {}, BODY, NEVER)).toEqual({ statusCode: null, error: "ECONNRESET" });
+    expect(await poster()(cut.url, {}, BODY, NEVER)).toEqual({
+      statusCode: null,
+      error: "Connection reset by the server",
+    });
     const gone = await openReceiver();
     await gone.close();
-    expect(await poster()(gone.url, {}, BODY, NEVER)).toEqual({ statusCode: null, error: "ECONNREFUSED" });
+    expect(await poster()(gone.url, {}, BODY, NEVER)).toEqual({ statusCode: null, error: "Connection refused" });
   });
 
   it.each([

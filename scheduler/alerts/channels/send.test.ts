@@ -157,7 +157,12 @@ describe.each(
   it("is not delivered to a service that says nothing, or hangs", async () => {
     const cut = await receive((_received, response) => response.socket?.destroy());
     const outcome = await send({ kind, settings: service.settings(cut.url) }, MESSAGE, CONTEXT, NEVER);
-    expect(outcome).toMatchObject({ delivered: false, statusCode: null, error: "ECONNRESET", permanent: false });
+    expect(outcome).toMatchObject({
+      delivered: false,
+      statusCode: null,
+      error: "Connection reset by the server",
+      permanent: false,
+    });
     const { url, receiver } = await receive(hanging);
     const stop = new AbortController();
     const pending = send({ kind, settings: service.settings(url) }, MESSAGE, CONTEXT, stop.signal);
