@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { Session } from "chdb";
 import koffi from "koffi";
 import { makeFolder } from "../../../native/make-folder.ts";
+import { InsertStream } from "./insert-stream.ts";
 import type { Statement, StatementKind } from "./statement.ts";
 
 export interface EngineOptions {
@@ -58,13 +59,15 @@ export function openEngine(options: EngineOptions): Engine {
   makeFolder(path);
   const configFile = join(dir, "engine.xml");
   writeFileSync(configFile, configXml(options.maxMemoryBytes), { mode: 0o600 });
+  const all = [`--config-file=${configFile}`, `--max_query_size=${MAX_QUERY_BYTES}`];
   const connect = (args: readonly string[]): Connection => {
-    const session = new Session(path, {
-      connectionArgs: [`--config-file=${configFile}`, `--max_query_size=${MAX_QUERY_BYTES}`, ...args],
-    });
+    const session = new Session(path, { connectionArgs: [...all, ...args] });
     return { session, isBusy: false };
   };
-  const write = connect([`--max_execution_time=${WRITE_LIMIT_S}`, "--max_threads=1", "--max_insert_threads=1"]);
+  const forWrites = [`--max_execution_time=${WRITE_LIMIT_S}`, "--max_threads=1", "--max_insert_threads=1"];
+  const write = connect(forWrites);
+  const inserts = new InsertStream({ path, args: [...all, ...forWrites] });
+  process.once("exit", () => inserts.close());
   restoreSignals();
   write.session.query(`CREATE DATABASE IF NOT EXISTS ${database}`);
   const upkeep = connect([`--max_execution_time=${UPKEEP_LIMIT_S}`, "--max_threads=1"]);
@@ -84,7 +87,8 @@ export function openEngine(options: EngineOptions): Engine {
   const writes = createTurn();
   return {
     async run(statement, body, signal) {
-      const execution = () => queues[statement.kind].run(signal, (session) => execute(session, statement, body));
+      const execution = () =>
+        queues[statement.kind].run(signal, (session) => execute({ session, inserts }, statement, body));
       if (statement.kind === "write") return writes.hold(execution);
       // Rows that wait are on the way of every check, a reader is not.
       if (statement.kind === "read") await writes.over(READ_WAITS_MS);
@@ -100,23 +104,16 @@ export function openEngine(options: EngineOptions): Engine {
   };
 }
 
-async function execute(session: Session, statement: Statement, body: Buffer): Promise<EngineAnswer> {
-  const { insert, params, sql, format } = statement;
+async function execute(
+  { session, inserts }: { readonly session: Session; readonly inserts: InsertStream },
+  { insert, params, sql, format }: Statement,
+  body: Buffer,
+): Promise<EngineAnswer> {
   if (insert !== undefined) {
-    const { table, columns, format: rowsFormat, settings } = insert;
-    const done = await session.insert({
-      table,
-      values: body,
-      format: rowsFormat as "JSONEachRow",
-      settings,
-      ...(columns === undefined ? {} : { columns }),
-    });
-    return {
-      bytes: new Uint8Array(0),
-      rowsRead: 0,
-      rowsWritten: done.rowsWritten,
-      elapsedNs: Math.round(done.elapsed * 1e9),
-    };
+    const beganMs = performance.now();
+    const rowsWritten = await inserts.insert(insert, body);
+    const elapsedNs = Math.round((performance.now() - beganMs) * 1e6);
+    return { bytes: new Uint8Array(0), rowsRead: 0, rowsWritten, elapsedNs };
   }
   const isBound = Object.keys(params).length > 0;
   const answer = isBound

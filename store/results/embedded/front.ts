@@ -44,8 +44,9 @@ const ROOM_EVERY_MS = 1_000;
 /** How often the engine is pinged, ms. After so many looks without an answer it hangs, and only a new process helps. */
 const PULSE_EVERY_MS = 5_000;
 const DEAD_AFTER_LOOKS = 6;
-/** Inserts that run may end within this, ms, when we stop. */
+/** Inserts that run may end within this, ms, when we stop; and those that were killed. */
 const STOP_MS = 400;
+const KILLED_MS = 200;
 
 function tell(event: FrontEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);
@@ -156,11 +157,16 @@ function keepPulse(engine: Engine): () => void {
   return () => clearInterval(timer);
 }
 
-/** An exit waits for what runs in the engine, so inserts get a moment and the rest is killed. */
+/** An exit waits for what runs in the engine, so inserts get a moment and the rest is killed. One that does not end even then is sent again after the next start. */
 async function stop(engine: Engine, inserts: () => number): Promise<void> {
-  const until = performance.now() + STOP_MS;
-  while (inserts() > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+  const ended = async (withinMs: number): Promise<void> => {
+    const until = performance.now() + withinMs;
+    while (inserts() > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+  };
+  await ended(STOP_MS);
   await engine.killAll();
+  await ended(KILLED_MS);
+  if (inserts() > 0) process.kill(process.pid, "SIGKILL");
   process.exit(0);
 }
 

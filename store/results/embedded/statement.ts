@@ -184,6 +184,7 @@ function trimmed(sql: string): string {
   return withoutTrailing(sql, "; \t\r\n\v\f");
 }
 
-function quoted(value: string): string {
+/** As a literal of SQL. */
+export function quoted(value: string): string {
   return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
 }
