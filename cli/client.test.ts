@@ -1,7 +1,59 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
 import { connect } from "./client.ts";
+
+/** What an answer of this kind makes of a read. */
+async function failureOf(answer: RequestListener, withinMs?: number): Promise<string> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  try {
+    const client = await connect({ url, key: "uk1_x", project: "prj_1" });
+    const asked = withinMs === undefined ? client.get("/servers") : client.post("/servers", {}, withinMs);
+    return await asked.then(
+      () => "none",
+      (error: Error) => error.message.replaceAll(url, "URL"),
+    );
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+it.each<[string, RequestListener, string]>([
+  [
+    "another program",
+    (_, response) => void response.end("<html>"),
+    "GET /servers was answered 200: this is no answer of Sonde; is URL its address?",
+  ],
+  [
+    "nothing at the path",
+    (_, response) => void response.writeHead(404).end(),
+    "GET /servers was answered 404: this is no answer of Sonde; is URL its address?",
+  ],
+  [
+    "a redirect, which would take the key along",
+    (_, response) => void response.writeHead(301, { Location: "https://sonde.test-site.org/" }).end(),
+    "URL leads to https://sonde.test-site.org/: give that address with --url or SONDE_URL",
+  ],
+  [
+    "an answer that is cut off",
+    (_, response) => {
+      response.writeHead(200, { "Content-Length": "100" }).write("{");
+      setImmediate(() => response.destroy());
+    },
+    "no answer from URL (UND_ERR_SOCKET): is the service running there? Give --url or SONDE_URL",
+  ],
+])("says so in one line when the answer is %s", async (_name, answer, message) => {
+  expect(await failureOf(answer)).toBe(message);
+});
+
+it("says how long it waited", async () => {
+  expect(await failureOf(() => {}, 20)).toBe(
+    "no answer from URL (not within 0.02 s): is the service running there? Give --url or SONDE_URL",
+  );
+});
 
 it("asks again when a read is told to come again, and gives up in the end; a change is sent once", async () => {
   const asked: string[] = [];

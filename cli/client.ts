@@ -84,17 +84,18 @@ export async function connect(config: ClientConfig): Promise<Client> {
     body?: unknown,
     withinMs: number = ANSWER_WITHIN_MS,
   ): Promise<unknown> {
-    const response = await send(`${config.url}/api/v1${path}`, {
+    const { status, location, text } = await send(`${config.url}/api/v1${path}`, withinMs, {
       method,
       headers: body === undefined ? headers : { ...headers, "content-type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(withinMs),
     });
-    const text = await response.text();
+    if (location !== null)
+      throw new CommandError(`${config.url} leads to ${location}: give that address with --url or SONDE_URL`);
     const answer = parse(text);
-    if (response.ok) return answer;
-    const message = messageOf(answer) ?? text.slice(0, 200);
-    throw new AnswerError(`${method} ${path} was answered ${response.status}: ${message}`, response.status, answer);
+    const isOk = status >= 200 && status < 300;
+    if (isOk && answer !== undefined) return answer;
+    const words = messageOf(answer) ?? `this is no answer of Sonde; is ${config.url} its address?`;
+    throw new AnswerError(`${method} ${path} was answered ${status}: ${words}`, status, answer);
   }
 
   return {
@@ -107,17 +108,34 @@ export async function connect(config: ClientConfig): Promise<Client> {
     remove: async <Answer>(path: string) => (await ask("DELETE", path)) as Answer,
   };
 
-  async function send(url: string, options: RequestInit): Promise<Response> {
+  /** Redirects are not followed: the key would go to wherever they lead, and a POST would go on as a GET. */
+  async function send(url: string, withinMs: number, options: RequestInit): Promise<Answered> {
     try {
-      return await fetch(url, options);
+      const response = await fetch(url, { ...options, redirect: "manual", signal: AbortSignal.timeout(withinMs) });
+      const isRedirect = response.status >= 300 && response.status < 400;
+      const location = isRedirect ? response.headers.get("location") : null;
+      return { status: response.status, location, text: await response.text() };
     } catch (error) {
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-      const reason = cause instanceof Error ? ((cause as NodeJS.ErrnoException).code ?? cause.message) : String(cause);
       throw new CommandError(
-        `no answer from ${config.url} (${reason}): is the service running there? Give --url or SONDE_URL`,
+        `no answer from ${config.url} (${reasonOf(error, withinMs)}): is the service running there? Give --url or SONDE_URL`,
       );
     }
   }
+}
+
+interface Answered {
+  readonly status: number;
+  /** Where a redirect leads. */
+  readonly location: string | null;
+  readonly text: string;
+}
+
+function reasonOf(error: unknown, withinMs: number): string {
+  if (!(error instanceof Error)) return String(error);
+  // Its code is a number of the DOM, which says nothing to people.
+  if (error.name === "TimeoutError") return `not within ${withinMs / 1_000} s`;
+  const cause = error.cause instanceof Error ? error.cause : error;
+  return (cause as NodeJS.ErrnoException).code ?? cause.message;
 }
 
 function queryText(query: Readonly<Record<string, string | number | undefined>>): string {

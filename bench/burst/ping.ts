@@ -3,6 +3,7 @@
  * Single echoes, and whole checks (three echoes, 200 ms apart) through a prober. CPU time is that of the process with its children.
  */
 
+import { setMaxListeners } from "node:events";
 import { createPing, type Ping, type PingMethod } from "../../engine/transport/icmp.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import type { Address, DialContext } from "../../engine/transport/transport.ts";
@@ -19,6 +20,8 @@ const CONTEXT: DialContext = {
   tried: () => {},
   answered: () => {},
 };
+// All echoes in flight share it; a check has a signal of its own.
+setMaxListeners(0, CONTEXT.signal);
 /** One echo of each: how many at once, and how many in a run. The system's ping is a process each. */
 const SOCKET_RUNS = [
   [1, 2_000],
