@@ -185,11 +185,11 @@ proxies:
     expect(reasons).toEqual([
       "The list is empty.",
       "The answer is a web page, not a list.",
-      "The answer is in no format that is known here.",
+      "The list is in no format that is known here.",
       "The list is JSON that cannot be read.",
       "The list is JSON in no format that is known here.",
       "The list is JSON in no format that is known here.",
-      "The answer is in no format that is known here.",
+      "The list is in no format that is known here.",
       "The list is YAML that cannot be read.",
       1,
       "The list is larger than 5 MiB.",

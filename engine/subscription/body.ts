@@ -54,7 +54,7 @@ function sniffed(body: string, mostLines: number, layer: number): Iterable<Entry
   if (LINK_AT_LINE_START.test(text)) return fromLines(clean, mostLines);
   const inner = layer < MAX_LAYERS ? decodeBase64List(text) : undefined;
   if (inner !== undefined) return sniffed(inner, mostLines, layer + 1);
-  throw new BodyError("The answer is in no format that is known here.");
+  throw new BodyError("The list is in no format that is known here.");
 }
 
 /** Behind remarks and stray bytes, as they stand above some JSON. */
