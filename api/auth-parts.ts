@@ -19,7 +19,7 @@ export interface Caller {
   readonly session: SessionRecord | null;
 }
 
-/** Hex SHA-256 has 64 digits. Two places that are written anew for each comparison, so that none has to be made. */
+/** Hex SHA-256 has 64 digits. Each comparison writes over these two buffers, so that it allocates none. */
 const SENT = Buffer.alloc(64);
 const KEPT = Buffer.alloc(64);
 
@@ -121,7 +121,10 @@ export function projectCall(route: Route, call: KeyCall, project: ProjectRecord)
   };
 }
 
-/** Rights alone, without limits: of sessions, and of streams that go on. @param only of a caller who reaches one workspace only */
+/**
+ * Checks rights, and no usage limits: for sessions, and for streams that go on.
+ * @param only the workspace of a caller who reaches no other; null: all workspaces of the person
+ */
 export async function authorise(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,

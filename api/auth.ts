@@ -190,7 +190,7 @@ function checkAccess(api: Api, call: Call, key: string, access: KeyAccess | unde
   return access;
 }
 
-/** The key's workspace; of an account-wide key the person's first membership one, else the oldest membership (docs/api-contract.md#order-of-checks). */
+/** The key's workspace; of an account-wide key the default one (docs/api-contract.md#order-of-checks). */
 function workspaceOf(api: Api, access: KeyAccess): MaybePromise<Membership> {
   if (access.key.kind === "workspace") return keyWorkspace(access);
   return api.authCache.memberships(access.user.id).then(defaultMembership);

@@ -4,7 +4,7 @@ import { type ApiRequest, mostBodyBytes } from "./http.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** No body of the contract is deeper than 3; what parses deeper costs stack further on. */
+/** Levels. No body of the contract has more than 3; each level costs stack in whatever walks through the value. */
 const MAX_DEPTH = 32;
 /** Members and items together. The longest list of the contract has 500; a mebibyte of members would be parsed for a tenth of a second. */
 const MAX_MEMBERS = 16_384;
@@ -41,7 +41,7 @@ export function readOptionalObject(request: ApiRequest): JsonObject {
   return readObject(request);
 }
 
-/** A field of the object itself: a body may be called `constructor` or `__proto__` without reaching ours. */
+/** A field that was sent: a name such as `constructor` or `__proto__` does not reach what JavaScript objects inherit. */
 export function fieldOf(object: JsonObject, field: string): unknown {
   return Object.hasOwn(object, field) ? object[field] : undefined;
 }

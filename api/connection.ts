@@ -43,7 +43,10 @@ export interface ConnectionServer {
   count(change: 1 | -1): void;
 }
 
-/** What it does: "reading" takes requests, "answering" waits for a handler, "sending" for its caller to take an answer, "closing" for its caller's end. */
+/**
+ * reading: it takes requests. answering: a handler makes an answer. sending: an answer was written, and the caller has not taken all of it. streaming: an
+ * answer goes on. closing: our side has ended, and the caller's has not. gone: the socket is closed.
+ */
 type Phase = "reading" | "answering" | "sending" | "streaming" | "closing" | "gone";
 
 export class Connection {
@@ -51,7 +54,7 @@ export class Connection {
   readonly #server: ConnectionServer;
   readonly #reader = new RequestReader();
   #phase: Phase = "reading";
-  /** The tick at which its time is over. */
+  /** The tick at which the connection is late in its phase, and ends. */
   #deadline: number;
   #readerPhase: "idle" | "head" | "body" = "idle";
   /** Answers that were not handed to the socket yet. */

@@ -12,14 +12,14 @@ import { restS } from "./limits.ts";
 import { type KeyCall, type ProjectCall, type Route, takesIdempotencyKey } from "./route.ts";
 
 export const REPLAYED_HEADER = "Idempotency-Replayed";
-/** RFC 9110 section 5.6.2 and more; a comma and a blank are what two lines of the header become. */
+/** Visible ASCII. Two lines of a header are joined by a comma and a blank (RFC 9110 section 5.3), so two keys hold a blank and are refused. */
 const KEY = /^[\x21-\x7e]{1,255}$/;
-/** POST /test waits 75 s, and nothing is in flight for longer than that and a drain. */
+/** How long a request counts as being answered. The slowest one, POST /test, waits 75 s; after this time its process must have died. */
 const RUNS_MS = 150_000;
 const DAY_MS = 86_400_000;
 /** Of one workspace in a day: bounds what it keeps. */
 const MOST_KEYS_A_DAY = 10_000;
-/** The greatest answer of a POST is a tenth of that. */
+/** Characters of an answer that is kept. The longest answer of a POST has a tenth of that. */
 const MOST_BYTES = 262_144;
 
 /** Runs the handler unless the request was answered before. */
@@ -77,19 +77,19 @@ function callerOf({ session, key }: KeyCall): string {
   return session === null ? String(key?.id) : `session ${session.id}`;
 }
 
-/** What was done; nothing was by a refusal. */
+/** Only the answer to what was done is kept: a refusal (400 and above) did nothing, so the caller may mend the request and send it again. */
 function isKept({ status, body }: ApiResponse): boolean {
   return status < 300 && typeof body === "string" && body.length <= MOST_BYTES;
 }
 
 function replayed(api: Api, route: Route, { request }: KeyCall, name: string, sealed: string): ApiResponse {
   const [status, headers, body] = JSON.parse(api.sealing.open(purposeOf(name), sealed)) as [number, string[], string];
-  // Read again for what is told of it (warned.ts).
+  // The body is read although nothing uses it here: warned.ts then finds it and warns of its unknown fields, as it did the first time.
   if (route.body !== undefined) readOptionalObject(request);
   return { status, headers: [...headers, REPLAYED_HEADER, "true"], body };
 }
 
-/** An answer cannot be put in the place of another. */
+/** An answer is sealed for its name: copied to the name of another request in the store, it cannot be opened. */
 function purposeOf(name: string): string {
   return `answer ${name}`;
 }

@@ -1,7 +1,9 @@
 /**
- * Answers of reads, shown again for a second while checks need the processors. Where every monitor is checked every second, nothing that is kept only while
- * it is current is used twice; so while reads are held back, an answer may be a second old, and many readers cost as much as one. It is never older than a
- * change in the project, of a right or a plan.
+ * Answers of reads that are shown again for a second, while checks need the processors.
+ *
+ * Where every monitor is checked each second, an answer is out of date before a second reader asks for it. To keep answers only while they are current would
+ * help nobody then. So while reads are held back, an answer may be a second old, and many readers cost as much as one. An answer from before a change of
+ * the project, of a right or of a plan is never shown.
  */
 import { BoundedMap } from "../model/bounded-map.ts";
 import type { MaybePromise } from "../model/maybe-promise.ts";
@@ -9,7 +11,7 @@ import { tagOf } from "./etag.ts";
 import type { ApiResponse } from "./http.ts";
 
 const KEPT_MS = 1_000;
-/** From then on the next caller makes it anew, and the others get the old one meanwhile: a list of 1,000 takes 20 ms, for which all readers would wait. */
+/** The first caller after this age makes the answer anew. The others get the old one meanwhile: a list of 1,000 takes 20 ms, and all of them would wait. */
 const RENEWED_AFTER_MS = 900;
 /** Of all bodies together. */
 const MOST_BYTES = 16 * 1_048_576;
@@ -18,7 +20,7 @@ const EACH_BYTES = 500;
 
 const MOST_PROJECTS = 10_000;
 
-/** Of a call. */
+/** What of a call decides its answer. */
 interface Asked {
   readonly project: { readonly id: number };
   readonly role: string;
@@ -37,7 +39,10 @@ export class KeptAnswers {
   readonly #generation: () => number;
   /** The oldest first. */
   readonly #kept = new Map<string, Kept>();
-  /** Project to how often something was changed in it. One that was left out for others begins again, which is over after KEPT_MS. */
+  /**
+   * How often something was changed in each project. The map is bounded, so a project may be dropped and begin at 0 again; keys of before could match then,
+   * but their answers are out of date after KEPT_MS.
+   */
   readonly #changes = new BoundedMap<number, number>(MOST_PROJECTS);
   /** Answers that are being made: each settles when it is there, or when it has failed. */
   readonly #making = new Map<string, Promise<void>>();
@@ -72,7 +77,7 @@ export class KeptAnswers {
     return this.#making.get(key);
   }
 
-  /** Others may wait for it meanwhile. @returns what it was given */
+  /** Lets others wait for an answer that is being made. @returns the same answer */
   make<T>(key: string, answer: MaybePromise<T>): MaybePromise<T> {
     if (!(answer instanceof Promise)) return answer;
     const done = (): void => {

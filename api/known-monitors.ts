@@ -1,7 +1,9 @@
 /**
- * What SQL told of monitors whose results are asked for, so that results in memory need no question to it. Name, project and pauses stay the same under
- * one generation. Incidents begin and end with a check that changes the monitor's status, and its row is in memory before SQL has it: so they stay the
- * same while no such row has come. That holds only where rows reach this process before a caller can see their statuses: else nothing is kept.
+ * What SQL said of monitors whose results were asked for. While it is still true, results that are in memory are answered without a question to SQL.
+ *
+ * A monitor's name, project and pauses are still true while the control plane has the same generation. Its incidents are still true while no check has
+ * changed its status: only such a check begins or ends an incident, and its row is in memory before SQL has it. That order holds only where rows reach
+ * this process before a caller can see their statuses. Elsewhere nothing is kept.
  */
 import { BoundedMap } from "../model/bounded-map.ts";
 import type { Downtime } from "../model/uptime.ts";
@@ -13,7 +15,7 @@ import type { AuthCache } from "./auth-cache.ts";
 
 /** Bounds memory: about 500 bytes each. */
 const MOST_KEPT = 20_000;
-/** Nothing that is kept is known to become wrong; what is not known is forgotten after this, ms. */
+/** What is kept is read again after this, ms, in case it became wrong in a way that nobody thought of. */
 const KEPT_MS = 30_000;
 
 export interface KnownMonitorsOptions {
@@ -34,7 +36,7 @@ interface Kept extends Known {
   readonly generation: number;
   readonly atMs: number;
   readonly rows: MonitorRows;
-  /** Of the rows, when the downtime was read. */
+  /** The `turns` of the rows when the downtime was read: where they have grown since, an incident may have begun or ended. */
   readonly turns: number;
 }
 
@@ -46,7 +48,7 @@ export class KnownMonitors {
     this.#options = options;
   }
 
-  /** To be asked when the caller's rights were looked at: the generation is that of now. */
+  /** To be called after the caller's rights were looked at, because that brings the generation up to date. */
   find(projectId: number, id: number, nowMs: number): Known | undefined {
     const { auth, rows, catchUp } = this.#options;
     const kept = this.#kept.get(id);

@@ -15,7 +15,7 @@ export function requestLimits(plan: Plan): RequestLimits {
   return { perMinute: plan.requestsPerMinute, perDay: plan.requestsPerDay, perMonth: plan.requestsPerMonth };
 }
 
-/** The latest, because without a limit they stay the same for a minute. */
+/** The headers of the latest call: a plan without a limit has the same ones for a minute, and they need not be made again. */
 let latest: { limit: number | null; remaining: number; resetS: number; headers: readonly string[] } | null = null;
 
 /** Stand on every response to a request that came with a valid key (docs/api-contract.md#order-of-checks). */
@@ -38,7 +38,7 @@ export function limitHeaders(plan: Plan, usedInMinute: number, nowMs: number): r
 
 interface Lasting {
   readonly windowMs: number;
-  /** What the contract has in the body, whatever is left of the window. */
+  /** `retry_after` of the body. The contract fixes it; the header says what is really left of the window. */
   readonly retryAfterS: number;
 }
 
@@ -80,7 +80,7 @@ export function limitExceeded(window: RequestWindow, limits: RequestLimits, nowM
   };
 }
 
-/** Seconds until a window ends that is cut at UTC boundaries; at least 1. */
+/** @returns seconds until the present window ends, at least 1; windows begin at UTC boundaries */
 export function restS(windowMs: number, nowMs: number): number {
   return Math.ceil((windowMs - (nowMs % windowMs)) / 1_000);
 }

@@ -45,8 +45,8 @@ export type Listed = (route: Route, request: ApiRequest, response: ApiResponse) 
 
 export function createListed(): Listed {
   let running = 0;
-  /** A body that is kept is packed once, for the first who takes it so: packing takes longer than all else that is done for such a request. */
-  const twins = new WeakMap<Uint8Array, Uint8Array>();
+  /** Compressed bodies of answers that are kept. Each is made once: compressing takes longer than everything else that is done for such a request. */
+  const compressed = new WeakMap<Uint8Array, Uint8Array>();
   return (route, request, response) => {
     if (route.isList !== true || response.status !== 200) return response;
     const tag = response.tag ?? tagOf(response.body);
@@ -54,18 +54,18 @@ export function createListed(): Listed {
     if (isKnown(request.ifNoneMatch, tag)) return { status: 304, headers: withoutType(headers), body: "" };
     const plain = { ...response, headers };
     const size = Buffer.byteLength(response.body);
-    const isPacked = size >= LEAST_BYTES && size <= MOST_BYTES && response.holdsSecrets !== true;
-    if (!isPacked || !acceptsCoding(request.acceptEncoding, "gzip")) return plain;
+    const mayCompress = size >= LEAST_BYTES && size <= MOST_BYTES && response.holdsSecrets !== true;
+    if (!mayCompress || !acceptsCoding(request.acceptEncoding, "gzip")) return plain;
     const { body } = response;
-    const twin = typeof body === "string" ? undefined : twins.get(body);
-    if (twin !== undefined) return withTwin(plain, twin);
+    const before = typeof body === "string" ? undefined : compressed.get(body);
+    if (before !== undefined) return asGzip(plain, before);
     if (running >= MOST_AT_ONCE) return plain;
     running += 1;
-    return packed(body)
+    return gzipped(body)
       .then((made) => {
         if (made === null) return plain;
-        if (typeof body !== "string") twins.set(body, made);
-        return withTwin(plain, made);
+        if (typeof body !== "string") compressed.set(body, made);
+        return asGzip(plain, made);
       })
       .finally(() => {
         running -= 1;
@@ -73,18 +73,18 @@ export function createListed(): Listed {
   };
 }
 
-function withTwin(plain: ApiResponse, body: Uint8Array): ApiResponse {
+function asGzip(plain: ApiResponse, body: Uint8Array): ApiResponse {
   return { ...plain, headers: [...plain.headers, "Content-Encoding", "gzip"], body };
 }
 
-/** Whether the caller has it (RFC 9110 section 13.1.2). @param ifNoneMatch the header, empty when absent */
+/** Whether the caller has the answer with this tag already (RFC 9110 section 13.1.2). @param ifNoneMatch the header, empty when absent */
 export function isKnown(ifNoneMatch: string, tag: string): boolean {
   if (ifNoneMatch === "") return false;
   const opaque = tag.replace(/^W\//, "");
   return ifNoneMatch.split(",").some((one) => one.trim() === "*" || one.trim().replace(/^W\//, "") === opaque);
 }
 
-/** Whether it is taken, and not at weight 0 (RFC 9110 section 12.5.3). `*` is not asked for: programs that send it may not unpack. */
+/** Whether the caller takes this coding, and not with weight 0 (RFC 9110 section 12.5.3). `*` does not count: programs that send it may be unable to unpack. */
 export function acceptsCoding(acceptEncoding: string, wanted: "gzip" | "br"): boolean {
   for (const entry of acceptEncoding.split(",")) {
     const [coding = "", ...parameters] = entry.split(";").map((part) => part.trim().toLowerCase());
@@ -93,8 +93,8 @@ export function acceptsCoding(acceptEncoding: string, wanted: "gzip" | "br"): bo
   return false;
 }
 
-/** null: it could not be. */
-function packed(body: ApiResponse["body"]): Promise<Uint8Array | null> {
+/** @returns null where zlib failed */
+function gzipped(body: ApiResponse["body"]): Promise<Uint8Array | null> {
   return new Promise((settle) => {
     gzip(body, { level: LEVEL }, (error, made) => settle(error === null ? made : null));
   });

@@ -23,7 +23,7 @@ export function createWarned(routes: readonly Route[]): Warned {
     if (record === null || isStream(response)) {
       return { ...response, headers: [...response.headers, WARNING_HEADER, warnings.join("; ")] };
     }
-    // In its place at the end: the text of a large answer is not made anew.
+    // The warnings are put before the last brace, because writing a large answer as JSON again would take long.
     const body = `${String(response.body).slice(0, -1)},"warnings":${JSON.stringify(warnings)}}`;
     return { ...response, body };
   };
@@ -43,7 +43,7 @@ function knownOf(route: Route): KnownOfRoute | undefined {
   };
 }
 
-/** Of what is known the answer has nothing to say: it is not read again, and may be long. */
+/** Whether no field can be worth a warning. Then the answer need not be parsed, which may be long. */
 function isAllKnown({ body }: Route, { names }: Known, sent: JsonObject): boolean {
   return body?.fieldsOf === undefined && Object.keys(sent).every((name) => names.has(name));
 }
