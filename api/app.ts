@@ -160,15 +160,32 @@ function mayBeOlder({ reads }: Api, { mayBeKept }: ProjectRoute): boolean {
 }
 
 /**
- * An answer that is shown for a second. Of several who ask for the same one makes it, and the others wait for that: it would cost each of them a turn at
- * the gate. When it fails, they ask for themselves.
+ * An answer that is shown for a second, and made anew before that is over, so that its readers do not wait for it. Of several who ask for one that is not there
+ * one makes it, and the others wait for that: it would cost each of them a turn at the gate. When it fails, they ask for themselves.
  */
 function shared(api: Api, route: ProjectRoute, call: ProjectCall, waits = true): MaybePromise<ApiAnswer> {
   const key = api.keptAnswers.keyOf(route.path, call);
-  const kept = api.keptAnswers.find(key, api.clock.now());
-  if (kept !== undefined) return behindGate(api, route, call, "memory", () => kept);
+  const nowMs = api.clock.now();
+  const kept = api.keptAnswers.find(key, nowMs);
+  if (kept !== undefined) {
+    api.keptAnswers.renewIfDue(key, nowMs, () => renew(api, route, call, key));
+    return behindGate(api, route, call, "memory", () => kept);
+  }
   const making = waits ? api.keptAnswers.making(key) : undefined;
   if (making !== undefined) return making.then(() => shared(api, route, call, false));
+  return makeShared(api, route, call, key);
+}
+
+/** What fails here nobody waits for: who asks when the old one has ended asks for himself, and is told. */
+async function renew(api: Api, route: ProjectRoute, call: ProjectCall, key: string): Promise<void> {
+  try {
+    await makeShared(api, route, call, key);
+  } catch (error) {
+    api.log.debug({ route: route.path, err: error }, "a kept answer was not made anew");
+  }
+}
+
+function makeShared(api: Api, route: ProjectRoute, call: ProjectCall, key: string): MaybePromise<ApiAnswer> {
   return api.keptAnswers.make(
     key,
     behindGate(api, route, call, "shared", () => keepAnswer(api, route, call, key)),
@@ -178,7 +195,9 @@ function shared(api: Api, route: ProjectRoute, call: ProjectCall, waits = true):
 function keepAnswer(api: Api, route: ProjectRoute, call: ProjectCall, key: string): MaybePromise<ApiAnswer> {
   const from = { generation: api.authCache.generation(), atMs: api.clock.now() };
   return andThen(route.handle(api, call), (answer) =>
-    isStream(answer) ? answer : api.keptAnswers.keep(key, from, answer, route.isList === true),
+    isStream(answer)
+      ? answer
+      : api.keptAnswers.keep(key, from, answer, route.isList === true, api.clock.now()),
   );
 }
 

@@ -5,14 +5,20 @@
  * help nobody then. So while reads are held back, an answer may be a second old, and many readers cost as much as one. An answer from before a change of
  * the project, of a right or of a plan is never shown.
  */
+import { setImmediate } from "node:timers/promises";
 import { BoundedMap } from "../model/bounded-map.ts";
 import type { MaybePromise } from "../model/maybe-promise.ts";
 import { tagOf } from "./etag.ts";
 import type { ApiResponse } from "./http.ts";
 
 const KEPT_MS = 1_000;
-/** The first caller after this age makes the answer anew. The others get the old one meanwhile: a list of 1,000 takes 20 ms, and all of them would wait. */
-const RENEWED_AFTER_MS = 900;
+/**
+ * An answer is made anew this long before it ends, so that no reader waits for it: three times as long as it took, because others that are due in the same moment
+ * come before it. Within these bounds, ms.
+ */
+const AHEAD_TIMES = 3;
+const LEAST_AHEAD_MS = 100;
+const MOST_AHEAD_MS = 400;
 /** Of all bodies together. */
 const MOST_BYTES = 16 * 1_048_576;
 /** What one costs beside its body, about. */
@@ -31,6 +37,8 @@ interface Asked {
 interface Kept {
   readonly generation: number;
   readonly atMs: number;
+  /** When it is to be made anew; infinite once that was begun. */
+  renewedAtMs: number;
   readonly bytes: number;
   readonly answer: ApiResponse;
 }
@@ -46,6 +54,8 @@ export class KeptAnswers {
   readonly #changes = new BoundedMap<number, number>(MOST_PROJECTS);
   /** Answers that are being made: each settles when it is there, or when it has failed. */
   readonly #making = new Map<string, Promise<void>>();
+  /** Settles when all that was to be made anew is. */
+  #renewals = Promise.resolve();
   #bytes = 0;
 
   /** @param generation of the control plane, as of the latest look at the caller's rights */
@@ -68,8 +78,23 @@ export class KeptAnswers {
     const kept = this.#kept.get(key);
     if (kept === undefined || kept.generation !== this.#generation()) return undefined;
     const ageMs = atMs - kept.atMs;
-    const mostMs = this.#making.has(key) ? KEPT_MS : RENEWED_AFTER_MS;
-    return ageMs >= 0 && ageMs < mostMs ? kept.answer : undefined;
+    return ageMs >= 0 && ageMs < KEPT_MS ? kept.answer : undefined;
+  }
+
+  /**
+   * Makes it anew where that is due, while the old one is still shown: once, and if that fails, the first who finds none makes it. One is made after the other,
+   * each in a later turn of the loop than it was asked for: of pages that were first asked for together all are due together, and would keep the thread from
+   * everyone else for as long as all of them take.
+   * @param renew never rejects
+   */
+  renewIfDue(key: string, atMs: number, renew: () => Promise<void>): void {
+    const kept = this.#kept.get(key);
+    if (kept === undefined || atMs < kept.renewedAtMs || this.#making.has(key)) return;
+    kept.renewedAtMs = Number.POSITIVE_INFINITY;
+    this.#renewals = this.#renewals.then(async () => {
+      await setImmediate();
+      if (this.#kept.get(key) === kept && !this.#making.has(key)) await renew();
+    });
   }
 
   /** Resolves when the answer that is being made is there or has failed; undefined: none is. */
@@ -88,19 +113,25 @@ export class KeptAnswers {
     return answer;
   }
 
-  /** @param from the generation and the time before it was read @returns the answer, with its tag where it is a list */
+  /**
+   * @param from the generation and the time before it was read
+   * @param madeAtMs when it was there, Unix ms
+   * @returns the answer, with its tag where it is a list
+   */
   keep(
     key: string,
     from: { readonly generation: number; readonly atMs: number },
     answer: ApiResponse,
     isList: boolean,
+    madeAtMs = from.atMs,
   ) {
     if (answer.status !== 200) return answer;
     const whole = isList && answer.tag === undefined ? { ...answer, tag: tagOf(answer.body) } : answer;
     const bytes = Buffer.byteLength(answer.body) + key.length + EACH_BYTES;
     this.#drop(key);
     if (bytes > MOST_BYTES) return whole;
-    this.#kept.set(key, { ...from, bytes, answer: whole });
+    const aheadMs = Math.min(MOST_AHEAD_MS, Math.max(LEAST_AHEAD_MS, (madeAtMs - from.atMs) * AHEAD_TIMES));
+    this.#kept.set(key, { ...from, renewedAtMs: from.atMs + KEPT_MS - aheadMs, bytes, answer: whole });
     this.#bytes += bytes;
     for (const oldest of this.#kept.keys()) {
       if (this.#bytes <= MOST_BYTES) break;

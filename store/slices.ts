@@ -8,13 +8,20 @@ import { setImmediate } from "node:timers/promises";
 const SLICE_MS = 8;
 
 export class Slices {
-  #endMs = performance.now() + SLICE_MS;
+  readonly #sliceMs: number;
+  #endMs: number;
+
+  /** @param sliceMs shorter where nobody waits for the work itself */
+  constructor(sliceMs = SLICE_MS) {
+    this.#sliceMs = sliceMs;
+    this.#endMs = performance.now() + sliceMs;
+  }
 
   /** Called often; waits only when this slice is over. */
   async rest(): Promise<void> {
     if (performance.now() < this.#endMs) return;
     await setImmediate();
-    this.#endMs = performance.now() + SLICE_MS;
+    this.#endMs = performance.now() + this.#sliceMs;
   }
 
   async run<Result>(steps: Generator<void, Result>): Promise<Result> {

@@ -11,7 +11,7 @@ import { IdTable } from "../../model/id-table.ts";
 import { Slices } from "../../store/slices.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "../../store/sql/monitors/port.ts";
 import type { AuthCache } from "../auth-cache.ts";
-import { tagOf } from "../etag.ts";
+import { GrowingTag } from "../etag.ts";
 import { type ApiResponse, JSON_HEADERS } from "../http.ts";
 import type { Rewriter } from "./view.ts";
 
@@ -19,8 +19,10 @@ import type { Rewriter } from "./view.ts";
 const KEPT_MS = 1_000;
 /** Bounds memory: about 2 KiB each. Beyond it all are forgotten. */
 const MOST_ROWS = 10_000;
-/** Rows that are read and put into words before others have their turn: some ms of the thread. */
+/** Rows that are read and put into words before others may have their turn. */
 const ROWS_AT_ONCE = 100;
+/** Others have their turn so often while a page is made, ms: readers of pages that are there wait for it, and its own readers have the page before. */
+const SLICE_MS = 2;
 /** Of all pages that are kept together. */
 const MOST_BYTES = 12 * 1_048_576;
 /** Orders of whole lists, by their filters. */
@@ -289,7 +291,8 @@ function isYoung({ atMs }: Moment, nowMs: number): boolean {
 
 /** A page that is made part by part; between two parts others have their turn. */
 class PageInParts {
-  readonly #slices = new Slices();
+  readonly #slices = new Slices(SLICE_MS);
+  readonly #tag = new GrowingTag();
   readonly #now: Moment;
   readonly #ids: number[] = [];
   readonly #seqs: number[] = [];
@@ -300,6 +303,7 @@ class PageInParts {
   constructor(now: Moment) {
     this.#now = now;
     this.#atMs = now.atMs;
+    this.#push(HEAD);
   }
 
   /** Takes what it shows of them now: they may be changed afterwards. */
@@ -311,14 +315,21 @@ class PageInParts {
       this.#atMs = Math.min(this.#atMs, atMs);
       this.#holdsSecrets ||= holdsSecrets;
     }
-    if (rows.length > 0) this.#parts.push(bytesOf(rows));
+    if (rows.length === 0) return;
+    if (this.#parts.length > 1) this.#push(COMMA);
+    this.#push(bytesOf(rows));
     await this.#slices.rest();
   }
 
+  #push(part: Buffer): void {
+    this.#parts.push(part);
+    this.#tag.add(part);
+  }
+
   end(total: number): KeptPage {
-    const between = this.#parts.flatMap((part, at) => (at === 0 ? [part] : [COMMA, part]));
-    const body = Buffer.concat([HEAD, ...between, Buffer.from(`],"total":${total}}`)]);
-    const plain = { status: 200, headers: JSON_HEADERS, body, tag: tagOf(body) };
+    this.#push(Buffer.from(`],"total":${total}}`));
+    const body = Buffer.concat(this.#parts);
+    const plain = { status: 200, headers: JSON_HEADERS, body, tag: this.#tag.end() };
     const answer = this.#holdsSecrets ? { ...plain, holdsSecrets: true as const } : plain;
     return { ...this.#now, atMs: this.#atMs, ids: this.#ids, seqs: this.#seqs, answer };
   }
