@@ -176,7 +176,7 @@ function shared(api: Api, route: ProjectRoute, call: ProjectCall, waits = true):
   return makeShared(api, route, call, key);
 }
 
-/** What fails here nobody waits for: who asks when the old one has ended asks for himself, and is told. */
+/** No caller waits for what fails here: the one that asks when the old answer has ended makes it, and is told. */
 async function renew(api: Api, route: ProjectRoute, call: ProjectCall, key: string): Promise<void> {
   try {
     await makeShared(api, route, call, key);
@@ -195,9 +195,7 @@ function makeShared(api: Api, route: ProjectRoute, call: ProjectCall, key: strin
 function keepAnswer(api: Api, route: ProjectRoute, call: ProjectCall, key: string): MaybePromise<ApiAnswer> {
   const from = { generation: api.authCache.generation(), atMs: api.clock.now() };
   return andThen(route.handle(api, call), (answer) =>
-    isStream(answer)
-      ? answer
-      : api.keptAnswers.keep(key, from, answer, route.isList === true, api.clock.now()),
+    isStream(answer) ? answer : api.keptAnswers.keep(key, from, answer, route.isList === true, api.clock.now()),
   );
 }
 

@@ -48,6 +48,24 @@ describe("times", () => {
     expect(parseTime(text)).toBeUndefined();
   });
 
+  it("writes what V8 writes, and throws where it does", () => {
+    const atMs = fc.oneof(
+      fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 }),
+      fc.double({ min: -1e13, max: 1e13, noNaN: true }),
+      fc.integer({ min: 1_790_000_000_000, max: 1_790_000_200_000 }),
+    );
+    assertProperty(
+      fc.property(atMs, (atMs) => {
+        const iso = new Date(atMs).toISOString();
+        expect(formatIso(atMs)).toBe(iso);
+        if (iso.length === 24) expect(formatUtc(atMs)).toBe(`${iso.slice(0, 10)} ${iso.slice(11, 19)}`);
+      }),
+      { numRuns: 20_000 },
+    );
+    for (const never of [Number.NaN, Number.POSITIVE_INFINITY, 8_640_000_000_060_000])
+      for (const format of [formatIso, formatUtc]) expect(() => format(never)).toThrow(RangeError);
+  });
+
   it("reads back what it writes", () => {
     const atMs = fc.integer({ min: -62_167_219_200_000, max: 253_402_300_799_999 });
     assertProperty(

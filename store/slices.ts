@@ -11,7 +11,7 @@ export class Slices {
   readonly #sliceMs: number;
   #endMs: number;
 
-  /** @param sliceMs shorter where nobody waits for the work itself */
+  /** @param sliceMs shorter where no caller waits for the work itself */
   constructor(sliceMs = SLICE_MS) {
     this.#sliceMs = sliceMs;
     this.#endMs = performance.now() + sliceMs;

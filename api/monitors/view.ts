@@ -139,15 +139,18 @@ export function rewriterOf(monitor: Monitor, view: MonitorView): Rewriter | null
       else texts.push("");
       if (name !== null) texts[texts.length - 1] += jsonOf(moving[name]);
     }
-    const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), fixedBytes);
+    let length = fixedBytes;
+    for (const one of texts) if (one !== "") length += Buffer.byteLength(one);
     const made = before?.length === length ? before : Buffer.allocUnsafe(length);
-    let at = made.write(texts[0] ?? "");
+    const [first = ""] = texts;
+    let at = first === "" ? 0 : made.write(first);
     let next = 1;
     for (const { bytes } of pieces) {
       if (bytes === null) continue;
       made.set(bytes, at);
       at += bytes.length;
-      at += made.write(texts[next++] ?? "", at);
+      const behind = texts[next++] ?? "";
+      if (behind !== "") at += made.write(behind, at);
     }
     return made;
   };
@@ -171,8 +174,12 @@ function piecesOf(view: MonitorView): readonly Piece[] {
 }
 
 function jsonOf(value: Moving[keyof Moving]): string {
-  return value === null ? "null" : JSON.stringify(value);
+  if (value === null) return "null";
+  // Several times as fast where nothing has to be escaped: words and times, and names of locations.
+  return typeof value === "string" && PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
 }
+
+const PLAIN = /^[\w :-]{0,40}$/;
 
 /** Every uptime check shows all of them; what its kind has no use for is null (docs/api-contract.md#monitors). */
 function addUptimeFields(
