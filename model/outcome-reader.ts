@@ -26,6 +26,7 @@ import {
   PHASES,
   type Phase,
   type PhaseTimes,
+  phaseTimes,
   type TunnelFacts,
 } from "./result.ts";
 import type { CertificateState } from "./status.ts";
@@ -132,8 +133,8 @@ function configOf(value: unknown): ConfigOutcome {
 
 /** What readOutcome() takes, of an outcome that is typed: texts cut and mended, numbers finite and within their bounds. */
 export function sound(outcome: CheckOutcome): CheckOutcome {
-  const { explanation, certificate, tunnel, checker, configs } = outcome;
-  return {
+  const { explanation, certificate, tunnel, checker, configs, isSpent } = outcome;
+  const bounded: CheckOutcome = {
     checkId: outcome.checkId,
     verdict: outcome.verdict,
     startedAtMs: Math.round(nearestNumber(outcome.startedAtMs, 0, LATEST_MS)),
@@ -147,7 +148,11 @@ export function sound(outcome: CheckOutcome): CheckOutcome {
     explanation: explanation === null ? null : soundExplanation(explanation),
     certificate: certificate === null ? null : soundCertificate(certificate),
     domainExpiresAtMs: nearestOrNull(outcome.domainExpiresAtMs, 0, LATEST_MS),
-    ...(outcome.isSpent === true && { isSpent: true as const }),
+  };
+  if (isSpent === undefined && tunnel === undefined && checker === undefined && configs === undefined) return bounded;
+  return {
+    ...bounded,
+    ...(isSpent === true && { isSpent }),
     ...(tunnel !== undefined && { tunnel: soundTunnel(tunnel) }),
     ...(checker !== undefined && { checker: storableText(checker, MAX_NAME) }),
     ...(configs !== undefined && { configs: configs.slice(0, MAX_CONFIGS).map(soundConfig) }),
@@ -158,13 +163,18 @@ function soundText(text: string | null, most: number): string | null {
   return text === null ? null : storableText(text, most);
 }
 
-function soundPhases(phases: PhaseTimes): PhaseTimes {
-  const bounded: PhaseTimes = {};
-  for (const phase of PHASES) {
-    const ms = phases[phase];
-    if (ms !== undefined) bounded[phase] = nearestNumber(ms, 0, MAX_MS);
-  }
-  return bounded;
+function soundPhases({ resolve, connect, handshake, request, transfer }: PhaseTimes): PhaseTimes {
+  return phaseTimes(
+    soundSpan(resolve),
+    soundSpan(connect),
+    soundSpan(handshake),
+    soundSpan(request),
+    soundSpan(transfer),
+  );
+}
+
+function soundSpan(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : nearestNumber(ms, 0, MAX_MS);
 }
 
 function soundExplanation({ stage, address, peer, hint }: Explanation): Explanation {

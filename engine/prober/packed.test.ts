@@ -46,6 +46,23 @@ const outcome: fc.Arbitrary<CheckOutcome> = fc.record(
   },
 );
 
+/** It says nothing more than a packed pass does. */
+const pass = {
+  checkId: 1,
+  verdict: "ok" as const,
+  startedAtMs: 2,
+  latenessMs: 3,
+  durationMs: 4,
+  latencyMs: 5,
+  connectMs: null,
+  peerAnswered: true,
+  message: null,
+  phases: { connect: 0.25 },
+  explanation: null,
+  certificate: null,
+  domainExpiresAtMs: null,
+};
+
 /** The order among outcomes of one message says nothing. */
 function sorted(outcomes: readonly CheckOutcome[]): string[] {
   return outcomes.map((each) => JSON.stringify({ ...each, phases: Object.entries(each.phases).sort() })).sort();
@@ -65,22 +82,34 @@ describe("packed messages", () => {
     },
   );
 
-  test("hold passes as numbers, and send no more memory than they take", () => {
-    const pass = {
+  test("lose no member that only some outcomes have", () => {
+    const all: Required<CheckOutcome> = {
       checkId: 1,
-      verdict: "ok" as const,
+      verdict: "ok",
       startedAtMs: 2,
-      latenessMs: 3,
-      durationMs: 4,
-      latencyMs: 5,
-      connectMs: null,
+      latenessMs: 0,
+      durationMs: 3,
+      latencyMs: 4,
+      connectMs: 1,
       peerAnswered: true,
-      message: null,
-      phases: { connect: 0.25 },
-      explanation: null,
-      certificate: null,
-      domainExpiresAtMs: null,
+      message: "words",
+      phases: { connect: 1 },
+      explanation: { stage: null, address: null, peer: null, hint: "slow" },
+      certificate: { valid: true, expiresAtMs: 5 },
+      domainExpiresAtMs: 6,
+      tunnel: { connectionTimeMs: 1, handshakeTimeMs: 1, assignedIp: null, engineUsed: null },
+      checker: "elsewhere",
+      configs: [],
+      heldMs: 7,
+      isSpent: true,
     };
+    for (const [name, value] of Object.entries(all)) {
+      const outcome = { ...pass, [name]: value };
+      expect(unpackOutcomes(packOutcomes([outcome]))).toEqual([outcome]);
+    }
+  });
+
+  test("hold passes as numbers, and send no more memory than they take", () => {
     const failure = { ...pass, verdict: "timeout" as const, message: "Timed out" };
     const { passes, others } = packOutcomes([failure, pass, failure]);
     expect(others).toEqual([failure, failure]);

@@ -2,7 +2,7 @@
  * Messages that go between threads thousands of times a second, packed as numbers: a typed array is copied as a block, while an object is
  * written and read field by field, 3 µs on each side. Only data that is all numbers is packed: runs, and passes without further details.
  */
-import { type CheckOutcome, PHASES, type PhaseTimes } from "../../model/result.ts";
+import { type CheckOutcome, PHASES, phaseTimes } from "../../model/result.ts";
 import type { CheckRun, PackedOutcomes } from "../contract/messages.ts";
 
 const RUN_NUMBERS = 4;
@@ -40,18 +40,6 @@ export function unpackRuns(packed: Float64Array): CheckRun[] {
 
 /** Null and absent are NaN. */
 const PASS_NUMBERS = 6 + PHASES.length;
-/** Members of an outcome that a packed pass carries, or implies by being a pass. */
-const PASS_FIELDS: ReadonlySet<string> = new Set<keyof CheckOutcome>([
-  "checkId",
-  "verdict",
-  "startedAtMs",
-  "latenessMs",
-  "durationMs",
-  "latencyMs",
-  "connectMs",
-  "peerAnswered",
-  "phases",
-]);
 
 export function packOutcomes(outcomes: readonly CheckOutcome[]): PackedOutcomes {
   const numbers = new Float64Array(outcomes.length * PASS_NUMBERS);
@@ -76,12 +64,22 @@ export function unpackOutcomes({ passes, others }: PackedOutcomes): CheckOutcome
   return outcomes;
 }
 
+/** It says no more than a packed pass does. */
 function isBarePass(outcome: CheckOutcome): boolean {
   if (outcome.verdict !== "ok" || !outcome.peerAnswered) return false;
-  for (const name in outcome) {
-    if (!PASS_FIELDS.has(name) && (outcome[name as keyof CheckOutcome] ?? null) !== null) return false;
-  }
-  return true;
+  const { message, explanation, certificate, domainExpiresAtMs } = outcome;
+  const { tunnel, checker, configs, heldMs, isSpent } = outcome;
+  return (
+    message === null &&
+    explanation === null &&
+    certificate === null &&
+    domainExpiresAtMs === null &&
+    tunnel === undefined &&
+    checker === undefined &&
+    configs === undefined &&
+    heldMs === undefined &&
+    isSpent === undefined
+  );
 }
 
 function writePass(numbers: Float64Array, at: number, outcome: CheckOutcome): void {
@@ -91,8 +89,12 @@ function writePass(numbers: Float64Array, at: number, outcome: CheckOutcome): vo
   numbers[at + 3] = outcome.durationMs;
   numbers[at + 4] = outcome.latencyMs ?? Number.NaN;
   numbers[at + 5] = outcome.connectMs ?? Number.NaN;
-  let next = at + 6;
-  for (const phase of PHASES) numbers[next++] = outcome.phases[phase] ?? Number.NaN;
+  const { resolve, connect, handshake, request, transfer } = outcome.phases;
+  numbers[at + 6] = resolve ?? Number.NaN;
+  numbers[at + 7] = connect ?? Number.NaN;
+  numbers[at + 8] = handshake ?? Number.NaN;
+  numbers[at + 9] = request ?? Number.NaN;
+  numbers[at + 10] = transfer ?? Number.NaN;
 }
 
 function readPass(numbers: Float64Array, at: number): CheckOutcome {
@@ -106,21 +108,11 @@ function readPass(numbers: Float64Array, at: number): CheckOutcome {
     connectMs: orNull(numbers[at + 5]),
     peerAnswered: true,
     message: null,
-    phases: readPhases(numbers, at + 6),
+    phases: phaseTimes(numbers[at + 6], numbers[at + 7], numbers[at + 8], numbers[at + 9], numbers[at + 10]),
     explanation: null,
     certificate: null,
     domainExpiresAtMs: null,
   };
-}
-
-function readPhases(numbers: Float64Array, at: number): PhaseTimes {
-  const phases: PhaseTimes = {};
-  let next = at;
-  for (const phase of PHASES) {
-    const ms = numbers[next++];
-    if (ms !== undefined && !Number.isNaN(ms)) phases[phase] = ms;
-  }
-  return phases;
 }
 
 function orNull(value: number | undefined): number | null {
