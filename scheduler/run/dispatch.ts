@@ -71,16 +71,7 @@ export class Dispatch {
     run.checkId = checkId;
     this.#running.set(checkId, run);
     const nowMs = this.#nowMs();
-    // A second look is due now. Whole ms: people read the lateness.
-    const dueAtMs = Math.round(run.attempt > 1 ? nowMs : (run.dueAtMs ?? nowMs));
-    this.#unsent.push({
-      checkId,
-      specKey: run.spec.key,
-      dueAtMs,
-      alone: false,
-      isPatient: isUnawaited(run),
-      place: this.#placeOf(run, nowMs),
-    });
+    this.#unsent.push(new SentRun(run, this.#states, nowMs));
   }
 
   /** Sends the runs that were added since the last flush; called once per turn of the loop. */
@@ -103,16 +94,39 @@ export class Dispatch {
     if (run !== undefined) run.checkId = 0;
     return run;
   }
+}
 
-  #placeOf(run: Run, nowMs: number): RunTarget {
-    const { monitorId, location, identity, spec } = run;
+/** Says where it runs only when it is asked: probers of this process never do. */
+class SentRun implements CheckRun {
+  readonly checkId: number;
+  readonly specKey: number;
+  readonly dueAtMs: number;
+  readonly alone = false;
+  readonly isPatient: boolean;
+  readonly #run: Run;
+  readonly #states: TargetStates;
+  readonly #sentAtMs: number;
+
+  constructor(run: Run, states: TargetStates, nowMs: number) {
+    this.checkId = run.checkId;
+    this.specKey = run.spec.key;
+    // A second look is due now. Whole ms: people read the lateness.
+    this.dueAtMs = Math.round(run.attempt > 1 ? nowMs : (run.dueAtMs ?? nowMs));
+    this.isPatient = isUnawaited(run);
+    this.#run = run;
+    this.#states = states;
+    this.#sentAtMs = nowMs;
+  }
+
+  get place(): RunTarget {
+    const { monitorId, location, identity, spec, attempt, patienceMs, host } = this.#run;
     return {
       location,
       home: monitorId ?? 0,
       // Another checker confirms a failure, if there is one (docs/decisions/0002-one-check-one-way.md).
-      elsewhere: run.attempt > 1 || (monitorId !== null && this.#states.isConfirming(monitorId, location)),
-      expiresAtMs: nowMs + run.patienceMs,
-      host: run.host,
+      elsewhere: attempt > 1 || (monitorId !== null && this.#states.isConfirming(monitorId, location)),
+      expiresAtMs: this.#sentAtMs + patienceMs,
+      host,
       wasHealthy: monitorId !== null && this.#states.wasHealthy(monitorId, location),
       account: identity === null ? null : { identity, timeoutMs: spec.timeoutMs },
     };
