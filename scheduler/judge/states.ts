@@ -21,6 +21,12 @@ import type { CheckContext } from "./check-context.ts";
 import { configResultsOf } from "./config-results.ts";
 import { endOf, lineOf, outcomeOf, parseLine } from "./spool-line.ts";
 
+/** Makes the ids of a shard's rows while it is held under an epoch. */
+interface RowIds {
+  readonly epoch: number;
+  readonly next: (nowMs: number) => string;
+}
+
 /** Where heartbeats are judged. */
 export const HEARTBEAT_LOCATION = ANY_LOCATION;
 
@@ -42,8 +48,8 @@ export class MonitorStates implements TargetStates {
   readonly #sentExpiries = new Map<number, readonly SentExpiryAlert[]>();
   /** The status at the latest check, of monitors whose status has changed since, because a checker came or went. */
   readonly #shownBefore = new Map<number, LiveStatus>();
-  /** Generators of row ids, by shard and epoch. The shard's previous holder has used ids up to the latest checks of its monitors. */
-  readonly #ids = new Map<string, (nowMs: number) => string>();
+  /** By shard. Its previous holder has used ids up to the latest checks of its monitors. */
+  readonly #ids = new Map<number, RowIds>();
   readonly #memories: readonly Map<number, unknown>[] = [
     this.#monitors,
     this.#lives,
@@ -209,12 +215,11 @@ export class MonitorStates implements TargetStates {
   }
 
   #nextId({ shard, epoch }: ShardLease, nowMs: number): string {
-    const name = `${shard} ${epoch}`;
-    const known = this.#ids.get(name);
-    if (known !== undefined) return known(nowMs);
+    const known = this.#ids.get(shard);
+    if (known !== undefined && known.epoch === epoch) return known.next(nowMs);
     const isOf = (id: number): boolean => this.#options.ownedShards.leaseOf(id)?.shard === shard;
     const next = createResultIds(shard, latestOf(this.#lives.values(), isOf));
-    this.#ids.set(name, next);
+    this.#ids.set(shard, { epoch, next });
     return next(nowMs);
   }
 }
