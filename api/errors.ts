@@ -277,12 +277,16 @@ export function resultsAway(reason: string | null): ApiError {
 /** Seconds until a store that is away is worth asking again. */
 export const RETRY_SOON: readonly string[] = ["Retry-After", "5"];
 
+/** RFC 9110 section 11.6.1: a 401 names a way to say who asks. Browsers ask no one for a password at this scheme. */
+const BEARER: readonly string[] = ["WWW-Authenticate", "Bearer"];
+
 /** Standard error body (docs/api-contract.md#order-of-checks). */
 export function errorResponse(error: ApiError): ApiResponse {
   const { details, retryAfterS, headers } = error.extras;
   const body: Record<string, unknown> = { error: true, code: error.status, message: error.message };
   if (details !== undefined) body.details = details;
   let sent = headers === undefined ? JSON_HEADERS : [...JSON_HEADERS, ...headers];
+  if (error.status === 401) sent = [...sent, ...BEARER];
   if (retryAfterS !== undefined) {
     body.retry_after = retryAfterS;
     sent = [...sent, "Retry-After", String(retryAfterS)];

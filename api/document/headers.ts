@@ -51,6 +51,12 @@ const REPLAYED: ResponseHeader = {
   required: false,
 };
 
+const BEARER: ResponseHeader = {
+  description: "How a caller says who it is",
+  schema: z.literal("Bearer"),
+  required: true,
+};
+
 /** @returns what an answer of that status carries */
 export function headersOf(route: Route, status: number): HeadersByName {
   const headers: Record<string, ResponseHeader> = { [WARNING_HEADER]: WARNING };
@@ -61,6 +67,7 @@ export function headersOf(route: Route, status: number): HeadersByName {
     if (status !== 401) Object.assign(headers, LIMITS);
     headers["Cache-Control"] = NO_STORE;
   }
+  if (status === 401) headers["WWW-Authenticate"] = BEARER;
   if (status === 429 || status === 503) headers["Retry-After"] = RETRY_AFTER;
   if (takesIdempotencyKey(route)) {
     if (status === 409) headers["Retry-After"] = RETRY_AFTER;

@@ -34,6 +34,7 @@ export function authSuite(server: "net" | "node"): void {
       for (const headers of [{}, { "x-api-key": " " }, { authorization: "Basic YTpi" }, { authorization: "Bearer" }]) {
         const answer = await world.send("GET", "/api/v1/servers", { key: null, headers });
         expect(answer.body).toEqual(error(401, message));
+        expect(answer.headers["www-authenticate"]).toBe("Bearer");
         expect(answer.headers["x-ratelimit-limit"]).toBeUndefined();
       }
     });
