@@ -71,7 +71,7 @@ export class Dispatch {
     run.checkId = checkId;
     this.#running.set(checkId, run);
     const nowMs = this.#nowMs();
-    this.#unsent.push(new SentRun(run, this.#states, nowMs));
+    this.#unsent.push(new PlacedRun(run, this.#states, nowMs));
   }
 
   /** Sends the runs that were added since the last flush; called once per turn of the loop. */
@@ -97,7 +97,7 @@ export class Dispatch {
 }
 
 /** Says where it runs only when it is asked: probers of this process never do. */
-class SentRun implements CheckRun {
+class PlacedRun implements CheckRun {
   readonly checkId: number;
   readonly specKey: number;
   readonly dueAtMs: number;
