@@ -5,6 +5,7 @@ import { codingsOf, type Decoder, decodeContent } from "../protocols/http/conten
 import type { ResponseHead } from "../protocols/http/head.ts";
 import { type Hop, isRedirect } from "../protocols/http/hop.ts";
 import { BODY_LIMIT_BYTES, type ResponseListener } from "../protocols/http/response.ts";
+import { isAmong } from "../protocols/http/status-codes.ts";
 import { charsetOf, searchText, type TextSearch, textOf } from "../protocols/http/text-search.ts";
 import type { WebPlan } from "./plan.ts";
 
@@ -31,7 +32,7 @@ export class Answer implements ResponseListener {
   }
 
   get accepted(): boolean {
-    return this.#plan.accepted[this.status] === 1;
+    return isAmong(this.#plan.accepted, this.status);
   }
 
   /** Where it sends us; null when it does not, also when a redirect's own code is accepted (docs/api-contract.md#uptime-fields). */

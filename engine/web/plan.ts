@@ -3,7 +3,7 @@
 import { NetworkFault } from "../net/fault.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
 import { basicAuthorization, type Hop, hopTo, parseWebUrl, type RequestParts } from "../protocols/http/hop.ts";
-import { compileStatusCodes } from "../protocols/http/status-codes.ts";
+import { compileStatusCodes, type StatusCodes } from "../protocols/http/status-codes.ts";
 import type { TextRules } from "../text-judge/text-judge.ts";
 import type { IpPreference } from "../transport/transport.ts";
 import { type ClientIdentity, clientIdentityOf } from "./client-certificate.ts";
@@ -12,8 +12,7 @@ import type { WebSettings } from "./settings.ts";
 
 export interface WebPlan {
   readonly first: Hop;
-  /** 1 at every accepted status code. */
-  readonly accepted: Uint8Array;
+  readonly accepted: StatusCodes;
   /** As written, for the message. */
   readonly acceptedItems: readonly string[];
   readonly preference: IpPreference;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
 import { assertProperty } from "../../../testkit/property.ts";
 import { hopTo, parseWebUrl, redirectedHop } from "./hop.ts";
-import { compileStatusCodes, isStatusCodeItem } from "./status-codes.ts";
+import { compileStatusCodes, isAmong, isStatusCodeItem } from "./status-codes.ts";
 
 function hop(text: string) {
   const url = parseWebUrl(text);
@@ -109,7 +109,7 @@ describe("status codes", () => {
 
   it("compiles to the codes that count", () => {
     const accepted = compileStatusCodes(["200-299", "404"]);
-    const codes = [...accepted.keys()].filter((code) => accepted[code] === 1);
+    const codes = Array.from({ length: 1_000 }, (_, code) => code).filter((code) => isAmong(accepted, code));
     expect([codes.length, codes[0], codes[99], codes[100]]).toEqual([101, 200, 299, 404]);
   });
 });

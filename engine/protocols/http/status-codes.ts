@@ -8,13 +8,16 @@ export function isStatusCodeItem(item: string): boolean {
   return match[2] === undefined || Number(match[1]) <= Number(match[2]);
 }
 
-/** @returns 1 at every accepted code. */
-export function compileStatusCodes(items: readonly string[]): Uint8Array {
-  const accepted = new Uint8Array(1000);
-  for (const item of items) {
-    const match = ITEM.exec(item);
-    if (match === null) continue;
-    accepted.fill(1, Number(match[1]), Number(match[2] ?? match[1]) + 1);
-  }
-  return accepted;
+/** First and last code of each range. */
+export type StatusCodes = readonly (readonly [first: number, last: number])[];
+
+export function compileStatusCodes(items: readonly string[]): StatusCodes {
+  return items.flatMap((item) => {
+    const [, first, last = first] = ITEM.exec(item) ?? [];
+    return first === undefined ? [] : [[Number(first), Number(last)] as const];
+  });
+}
+
+export function isAmong(codes: StatusCodes, status: number): boolean {
+  return codes.some(([first, last]) => first <= status && status <= last);
 }

@@ -413,7 +413,7 @@ const hosts: readonly FuzzTarget[] = [
     seeds: utf8("200", "200-299", "100-599"),
     run(input) {
       const item = text(input);
-      const accepted = compileStatusCodes([item]).reduce((sum, one) => sum + one, 0);
+      const accepted = compileStatusCodes([item]).length;
       must(isStatusCodeItem(item) || accepted === 0 || /-/.test(item), "accepted what is no item");
       return `${isStatusCodeItem(item)}`;
     },
