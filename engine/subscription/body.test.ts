@@ -251,6 +251,13 @@ proxies:
 describe("lists", () => {
   const listOf = (body: string) => listServers(entriesOf(body), async () => {});
 
+  it("hold a server whatever its user id, but for one of zeros, which is how panels write messages", async () => {
+    const withId = (digit: string): string =>
+      link("a.test-site.org", "Berlin").replace(UUID, UUID.replace(/[^-]/g, digit));
+    expect((await listOf(withId("1"))).servers).toHaveLength(1);
+    expect((await listOf(withId("0"))).servers).toHaveLength(0);
+  });
+
   it("join duplicates, group by host, and show the name that is no notice", async () => {
     const list = await listOf(
       [

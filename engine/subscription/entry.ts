@@ -175,7 +175,7 @@ export function itemsOf(value: unknown): readonly unknown[] {
 /** Panels put notices into the list as entries that lead nowhere (remnawave: vless to 0.0.0.0:1 with a zero UUID). */
 function isPlaceholder({ config }: NamedConfig): boolean {
   const { account, host, port } = config;
-  const isNobody = "uuid" in account && /^(.)\1*$/.test(account.uuid.replaceAll("-", ""));
+  const isNobody = "uuid" in account && /^[0-]+$/.test(account.uuid);
   return isNobody || host === "0.0.0.0" || host === "::" || (port === 1 && LOOPBACK.test(host));
 }
 
