@@ -2,7 +2,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { must, mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
-import { decodeFrames, encodeFrame, FrameLines, isChange, keepRows, linesOf, numberFrame } from "./spool-frame.ts";
+import {
+  decodeFrames,
+  encodeFrame,
+  FrameLines,
+  isChange,
+  joinPayloads,
+  keepRows,
+  linesOf,
+  numberFrame,
+} from "./spool-frame.ts";
 
 /** Batches of lines as the sink writes them, with consecutive numbers from 1. */
 const batches = fc.array(fc.array(fc.json({ maxDepth: 1 }), { minLength: 1, maxLength: 4 }), {
@@ -36,6 +45,20 @@ describe("frames of a spool segment", () => {
       [3, 1],
     ]);
     expect(decodeFrames(bytes)).toMatchObject({ isDamaged: false, validBytes: bytes.length });
+  });
+
+  it("become one text of all lines, whatever lies between them", () => {
+    assertProperty(
+      fc.property(batches, fc.uint8Array({ maxLength: 40 }), (list, between) => {
+        const { bytes, ends } = fileOf(list);
+        const cut = ends[0] ?? 0;
+        const damaged = Buffer.concat([bytes.subarray(0, cut), between, bytes.subarray(cut)]);
+        const frames = decodeFrames(damaged).frames;
+        const wanted = Buffer.concat(frames.map(({ payload }) => payload)).toString();
+        mustEqual(joinPayloads(frames).toString(), wanted);
+      }),
+    );
+    expect(joinPayloads([])).toHaveLength(0);
   });
 
   it("lose no whole batch and yield no broken line, wherever the file is cut and whatever follows", {

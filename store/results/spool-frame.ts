@@ -148,6 +148,19 @@ function frameAt(bytes: Buffer, at: number): Frame | undefined {
   return { firstSeq, rows, payload: bytes.subarray(at + HEADER_BYTES, end) };
 }
 
+/**
+ * One after the other, moved together within the bytes that they were decoded from: a copy would be a whole segment more in memory.
+ * @param frames of one decodeFrames(), whose bytes are not used any more
+ */
+export function joinPayloads(frames: readonly Frame[]): Buffer {
+  const [first, last] = [frames[0]?.payload, frames.at(-1)?.payload];
+  if (first === undefined || last === undefined) return Buffer.alloc(0);
+  const all = Buffer.from(first.buffer, first.byteOffset, last.byteOffset + last.length - first.byteOffset);
+  let end = 0;
+  for (const { payload } of frames) end += payload.copy(all, end);
+  return all.subarray(0, end);
+}
+
 export function linesOf(frame: Frame): string[] {
   return textsOf(frame.payload);
 }

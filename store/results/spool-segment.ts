@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open, readdir, readFile, rename, stat, truncate, unlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Logger } from "pino";
-import { decodeFrames, type Frame, type Keep, keepRows } from "./spool-frame.ts";
+import { decodeFrames, type Frame, joinPayloads, type Keep, keepRows } from "./spool-frame.ts";
 
 export interface Segment {
   path: string;
@@ -104,6 +104,11 @@ export async function readSegment(segment: Segment): Promise<readonly Frame[]> {
   const bytes = await readFile(segment.path);
   const { firstSeq, lastSeq } = segment;
   return decodeFrames(bytes).frames.filter((frame) => frame.firstSeq >= firstSeq && frame.firstSeq <= lastSeq);
+}
+
+/** Lines of the segment, each with its newline. */
+export async function readLines(segment: Segment): Promise<Buffer> {
+  return joinPayloads(await readSegment(segment));
 }
 
 /** Drops rows for good: even a power cut does not bring them back. */

@@ -17,6 +17,7 @@ import {
   createSegment,
   leaveEmpty,
   type OpenSegment,
+  readLines,
   readSegment,
   recoverSegments,
   removeSegment,
@@ -277,8 +278,8 @@ export class Spool {
     const [segment] = this.#sealed;
     if (segment === undefined) return undefined;
     const { firstSeq, lastSeq, rows } = segment;
-    const read = async () => Buffer.concat((await readSegment(segment)).map((frame) => frame.payload));
-    return { token: `${this.name}-${firstSeq}-${lastSeq}`, firstSeq, lastSeq, rows, read };
+    const token = `${this.name}-${firstSeq}-${lastSeq}`;
+    return { token, firstSeq, lastSeq, rows, read: () => readLines(segment) };
   }
 
   /** Deletes a segment that is in the result store. Sequence numbers continue. */
