@@ -53,9 +53,9 @@ export class FrontError extends Error {
 const CHILD_ENV = {
   PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
   UV_THREADPOOL_SIZE: "8",
-  // mallopt(3): bodies of inserts are megabytes, and go back to the kernel when they are freed.
+  // mallopt(3): bodies of inserts are megabytes, and come in pieces of 64 KiB, which go back to the kernel when they are freed.
   MALLOC_ARENA_MAX: "2",
-  MALLOC_MMAP_THRESHOLD_: "262144",
+  MALLOC_MMAP_THRESHOLD_: "65536",
   MALLOC_TRIM_THRESHOLD_: "1048576",
   // jemalloc(3), the engine's own heap: no samples for a profiler that is never asked. Each of its thirty threads would keep up to 200 freed
   // pieces of each size, and pieces of up to 32 KiB. All share one arena, as they seldom allocate at the same moment; what an insert or a merge has
