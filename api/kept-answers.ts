@@ -2,7 +2,7 @@
  * Answers of reads that are shown again for a second, while checks need the processors.
  *
  * Where every monitor is checked each second, an answer is out of date before a second reader asks for it. To keep answers only while they are current would
- * help nobody then. So while reads are held back, an answer may be a second old, and many readers cost as much as one. An answer from before a change of
+ * save nothing then. So while reads are held back, an answer may be a second old, and many readers cost as much as one. An answer from before a change of
  * the project, of a right or of a plan is never shown.
  */
 import { setImmediate } from "node:timers/promises";

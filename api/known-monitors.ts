@@ -15,7 +15,7 @@ import type { AuthCache } from "./auth-cache.ts";
 
 /** Bounds memory: about 500 bytes each. */
 const MOST_KEPT = 20_000;
-/** What is kept is read again after this, ms, in case it became wrong in a way that nobody thought of. */
+/** What is kept is read again after this, ms, in case it became wrong in a way that is not known. */
 const KEPT_MS = 30_000;
 
 export interface KnownMonitorsOptions {
