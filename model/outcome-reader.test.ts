@@ -20,7 +20,14 @@ const WHOLE: CheckOutcome = {
   explanation: { stage: "request", address: "192.0.2.1:443", peer: "said", hint: null },
   certificate: { valid: true, expiresAtMs: 1_790_000_000_000 },
   domainExpiresAtMs: null,
-  tunnel: { connectionTimeMs: 3, handshakeTimeMs: null, assignedIp: "10.0.0.2", engineUsed: "xray" },
+  tunnel: {
+    connectionTimeMs: 3,
+    handshakeTimeMs: null,
+    assignedIp: "10.0.0.2",
+    engineUsed: "xray",
+    exitCountry: "DE",
+    downloadBitsPerS: 12_000_000,
+  },
   checker: "box",
   configs: [
     {
@@ -68,6 +75,8 @@ const POISON: readonly (readonly [what: string, value: unknown])[] = [
   ["a domain that ends at -1e300", over({ domainExpiresAtMs: -1e300 })],
   ["a million configs", over({ configs: Array.from({ length: 1_000_000 }, () => WHOLE.configs?.[0]) })],
   ["a config of text", over({ configs: ["ok"] })],
+  ["a country of three letters", over({ tunnel: { ...WHOLE.tunnel, exitCountry: "DEU" } })],
+  ["a negative rate", over({ tunnel: { ...WHOLE.tunnel, downloadBitsPerS: -1 } })],
   ["an unknown engine", over({ tunnel: { ...WHOLE.tunnel, engineUsed: "other" } })],
   ["a checker's name of U+0000", over({ checker: "\0" })],
   ["a field that is missing", { ...WHOLE, phases: undefined }],

@@ -39,6 +39,8 @@ const MAX_MS = 86_400_000;
 const MAX_MESSAGE = 2_000;
 /** An address with its port, `[v6]:port`, or a host's name (RFC 1035 section 2.3.4: 255 octets). */
 const MAX_ADDRESS = 300;
+/** ISO 3166-1 alpha-2. */
+const COUNTRY_LENGTH = 2;
 /** A machine's name: RFC 1035 section 2.3.4. */
 const MAX_NAME = 255;
 
@@ -111,6 +113,12 @@ export function readTunnelFacts(value: unknown): TunnelFacts {
     handshakeTimeMs: numberOrNull(from.handshakeTimeMs, 0, MAX_MS, "tunnel.handshakeTimeMs"),
     assignedIp: textOrNull(from.assignedIp, MAX_ADDRESS, "tunnel.assignedIp"),
     engineUsed: engineOf(from.engineUsed),
+    ...(from.exitCountry !== undefined && {
+      exitCountry: textOf(from.exitCountry, COUNTRY_LENGTH, "tunnel.exitCountry"),
+    }),
+    ...(from.downloadBitsPerS !== undefined && {
+      downloadBitsPerS: numberOf(from.downloadBitsPerS, 0, Number.MAX_SAFE_INTEGER, "tunnel.downloadBitsPerS"),
+    }),
   };
 }
 
@@ -198,6 +206,10 @@ function soundTunnel(facts: TunnelFacts): TunnelFacts {
     handshakeTimeMs: nearestOrNull(facts.handshakeTimeMs, 0, MAX_MS),
     assignedIp: soundText(facts.assignedIp, MAX_ADDRESS),
     engineUsed: facts.engineUsed,
+    ...(facts.exitCountry !== undefined && { exitCountry: storableText(facts.exitCountry, COUNTRY_LENGTH) }),
+    ...(facts.downloadBitsPerS !== undefined && {
+      downloadBitsPerS: nearestNumber(facts.downloadBitsPerS, 0, Number.MAX_SAFE_INTEGER),
+    }),
   };
 }
 
