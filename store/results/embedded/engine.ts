@@ -28,8 +28,6 @@ export interface EngineAnswer {
 
 export interface Engine {
   run(statement: Statement, body: Buffer, signal: AbortSignal): Promise<EngineAnswer>;
-  /** Ends what runs, so that the process can end: an exit would wait for it. */
-  killAll(): Promise<void>;
   /** Resolves when the engine itself still answers. */
   pulse(): Promise<void>;
 }
@@ -67,7 +65,6 @@ export function openEngine(options: EngineOptions): Engine {
   const forWrites = [`--max_execution_time=${WRITE_LIMIT_S}`, "--max_threads=1", "--max_insert_threads=1"];
   const write = connect(forWrites);
   const inserts = new InsertStream({ path, args: [...all, ...forWrites] });
-  process.once("exit", () => inserts.close());
   restoreSignals();
   write.session.query(`CREATE DATABASE IF NOT EXISTS ${database}`);
   const upkeep = connect([`--max_execution_time=${UPKEEP_LIMIT_S}`, "--max_threads=1"]);
@@ -75,7 +72,7 @@ export function openEngine(options: EngineOptions): Engine {
   const read = Array.from({ length: readConnections }, () =>
     connect([`--max_execution_time=${READ_LIMIT_S}`, "--max_threads=2"]),
   );
-  const killer = connect(["--max_execution_time=5"]);
+  const forPulse = connect(["--max_execution_time=5"]);
   for (const { session } of [write, upkeep, ...read]) session.query(`USE ${database}`);
   restoreSignals();
 
@@ -94,12 +91,8 @@ export function openEngine(options: EngineOptions): Engine {
       if (statement.kind === "read") await writes.over(READ_WAITS_MS);
       return execution();
     },
-    async killAll() {
-      // Not SYNC: that one hangs.
-      await killer.session.queryAsync("KILL QUERY WHERE query NOT LIKE '%KILL QUERY%' ASYNC").catch(() => undefined);
-    },
     async pulse() {
-      await killer.session.queryAsync("SELECT 1");
+      await forPulse.session.queryAsync("SELECT 1");
     },
   };
 }

@@ -19,7 +19,6 @@ type Call = (...args: readonly unknown[]) => Promise<Pointer>;
 /** Functions of chdb.h. What may wait for the engine runs in a thread of libuv's pool. */
 interface Calls {
   readonly connect: (count: number, args: readonly string[]) => Pointer;
-  readonly disconnect: (handle: Pointer) => void;
   readonly begin: Call;
   readonly append: Call;
   readonly done: Call;
@@ -40,17 +39,14 @@ export interface InsertStreamOptions {
 /** One connection, for one insert at a time. */
 export class InsertStream {
   readonly #calls: Calls;
-  /** chdb_connection*: where the connection stands. */
-  readonly #handle: Pointer;
   readonly #connection: Pointer;
-  #isBusy = false;
 
   constructor({ path, args }: InsertStreamOptions) {
     this.#calls = callsOf(loadedEngine());
     const all = ["clickhouse", `--path=${path}`, ...args];
     const handle = this.#calls.connect(all.length, all);
     if (handle === null) throw new Error("the engine refuses a connection for inserts");
-    this.#handle = handle;
+    // chdb_connection*: where the connection stands.
     this.#connection = koffi.decode(handle, "void *");
   }
 
@@ -59,15 +55,6 @@ export class InsertStream {
    * @throws Error with the engine's own message
    */
   async insert(target: InsertTarget, body: Buffer): Promise<number> {
-    this.#isBusy = true;
-    try {
-      return await this.#carry(target, body);
-    } finally {
-      this.#isBusy = false;
-    }
-  }
-
-  async #carry(target: InsertTarget, body: Buffer): Promise<number> {
     const { begin, append, done, streamError, destroyStream } = this.#calls;
     const { format } = target;
     const sql = statementOf(target);
@@ -96,11 +83,6 @@ export class InsertStream {
       destroyResult(result);
     }
   }
-
-  /** Before the process ends: the library's own end fails while a connection is open, and so does closing one that inserts. */
-  close(): void {
-    if (!this.#isBusy) this.#calls.disconnect(this.#handle);
-  }
 }
 
 function statementOf({ table, columns, settings }: InsertTarget): string {
@@ -120,7 +102,6 @@ function callsOf(file: string): Calls {
   };
   return {
     connect: library.func("void *chdb_connect(int, const char **)"),
-    disconnect: library.func("void chdb_close_conn(void *)"),
     begin: waiting("void *chdb_stream_insert_n(void *, const char *, size_t, const char *, size_t)"),
     append: waiting("int chdb_stream_append(void *, const uint8_t *, size_t)"),
     done: waiting("void *chdb_stream_done(void *)"),
