@@ -57,6 +57,7 @@ function findBinaries(): string | undefined {
 
 /** Each database is a thousand files: making them costs a disk's file system more time than the tests of them take. */
 const MEMORY = "/dev/shm";
+const KILLED_WITHIN_MS = 10_000;
 /** Of all databases of a run and their logs, with room to spare, bytes. */
 const ROOM_BYTES = 8 * 1024 ** 3;
 
@@ -134,7 +135,7 @@ export async function startPostgres(
     kill: () => server.stop("SIGKILL"),
     async restart() {
       await server.stop("SIGINT");
-      server = await start();
+      server = await afterKilled(start);
     },
     async stop() {
       // Fast shutdown: clients are sent away.
@@ -142,6 +143,18 @@ export async function startPostgres(
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Processes of a server that was killed may live a moment longer, and meanwhile the next one refuses the folder. */
+async function afterKilled(start: () => Promise<ServerProcess>): Promise<ServerProcess> {
+  const deadlineMs = performance.now() + KILLED_WITHIN_MS;
+  for (;;) {
+    try {
+      return await start();
+    } catch (error) {
+      if (!String(error).includes("is still in use") || performance.now() > deadlineMs) throw error;
+    }
+  }
 }
 
 async function run(url: string, sql: string): Promise<void> {
