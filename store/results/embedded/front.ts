@@ -55,15 +55,18 @@ async function main(): Promise<void> {
   // A terminal's Ctrl-C and a service manager's SIGTERM go to the whole group; our parent still drains into us and then ends stdin.
   process.on("SIGINT", () => undefined);
   process.on("SIGTERM", () => undefined);
-  process.stdout.on("error", () => process.exit(1));
+  process.stdout.on("error", endNow);
   const input = createInterface({ input: process.stdin });
+  let stop = endNow;
+  input.once("close", () => stop());
   const config = await new Promise<FrontConfig>((resolve) => {
     input.once("line", (line) => resolve(JSON.parse(line) as FrontConfig));
-    input.once("close", () => process.exit(0));
   });
   if (!config.isDebuggable) hideFromOthers();
   try {
-    await serve(config, (stop) => input.once("close", stop));
+    await serve(config, (stopInOrder) => {
+      stop = stopInOrder;
+    });
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     tell({ type: "failed", reason: error instanceof Error ? error.message : String(error), code });
@@ -125,7 +128,7 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
     clearTimeout(roomTimer);
     stopPulse();
     server.close();
-    void stop(() => inserts);
+    void stopAfter(() => inserts);
   });
   tell({ type: "ready" });
   giveBackStartPages();
@@ -156,13 +159,15 @@ function keepPulse(engine: Engine): () => void {
   return () => clearInterval(timer);
 }
 
-/**
- * Inserts get a moment; one that does not end is sent again after the next start. The process kills itself, because an exit waits for what runs in the
- * engine, and destroys what the library's threads still use: some of them crashed. What was written is in files.
- */
-async function stop(inserts: () => number): Promise<void> {
+/** Inserts get a moment; one that does not end is sent again after the next start. What was written is in files. */
+async function stopAfter(inserts: () => number): Promise<void> {
   const until = performance.now() + STOP_MS;
   while (inserts() > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+  endNow();
+}
+
+/** An exit waits for what runs in the engine, and destroys what the library's threads still use: some of them crashed. */
+function endNow(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
