@@ -70,7 +70,7 @@ async function main(): Promise<void> {
   } catch (error) {
     const { code = "" } = error as NodeJS.ErrnoException;
     tell({ type: "failed", reason: error instanceof Error ? error.message : String(error), code });
-    process.exit(1);
+    endNow();
   }
 }
 
