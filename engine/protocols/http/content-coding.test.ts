@@ -55,6 +55,13 @@ describe("decodeContent", () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 1024 * 1024);
   });
 
+  it("does not unpack what gives nothing in the end", async () => {
+    // Stored blocks of no bytes (RFC 1951 section 3.2.4), without an end.
+    const nothing = Buffer.alloc(16 * 1024 * 1024, Buffer.from([0, 0, 0, 0xff, 0xff]));
+    const bomb = zlib.gzipSync(Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), nothing]));
+    await expect(decode("gzip, gzip", bomb, 16_384, 1024 * 1024, true)).rejects.toThrow("too much for the next");
+  });
+
   it.each(FORMS.filter(([coding]) => !coding.includes(",")))(
     "%s cut short is a fault, unless the cut was ours",
     async (coding, bytes) => {

@@ -5,6 +5,11 @@ import * as zlib from "node:zlib";
 const CODINGS_LIMIT = 3;
 /** A piece of decoded output, bytes; the bound on output is exact to the byte whatever this is. */
 const PIECE_BYTES = 16 * 1024;
+/**
+ * What one coding may make for the next, as a multiple of the bound on output: each coding is undone by the one behind it, so what is within the bound
+ * needs no more. Without it a megabyte in three codings of which the last gives nothing is a terabyte between them.
+ */
+const MOST_BETWEEN = 2;
 
 export interface Decoder {
   /** @returns whether more is wanted */
@@ -104,12 +109,22 @@ class ContentDecoder implements Decoder {
     opened.forEach((stream, index) => {
       stream.on("error", (error: Error) => this.#fail(error));
       const next = opened[index + 1];
-      if (next !== undefined) stream.pipe(next);
+      if (next === undefined) return;
+      this.#bound(stream);
+      stream.pipe(next);
     });
     const last = opened.at(-1);
     last?.on("data", (piece: Buffer) => this.#onData(piece));
     last?.on("end", () => this.close());
     return opened;
+  }
+
+  #bound(stream: Stream): void {
+    let leftBytes = MOST_BETWEEN * this.#limitBytes + PIECE_BYTES;
+    stream.on("data", (piece: Buffer) => {
+      leftBytes -= piece.length;
+      if (leftBytes < 0) this.#fail(new Error("one coding gives too much for the next"));
+    });
   }
 
   #onData(piece: Buffer): void {
