@@ -140,14 +140,14 @@ export async function makeView(facts: PageFacts): Promise<StatusView> {
   return {
     slug: page.slug,
     title: plain(page.title),
-    words: text === "" ? null : markdown(text),
+    words: text === "" ? null : await markdown(text, facts.pause),
     settings,
     hasLogo: page.logo !== null,
     state: wholeOf(groups),
     groups,
     incidents: await incidentsOf(facts, plans.flat()),
-    updates: updatesOf(facts),
-    maintenance: maintenanceOf(facts, plans.flat()),
+    updates: await updatesOf(facts),
+    maintenance: await maintenanceOf(facts, plans.flat()),
     badge: badgeOf("page"),
     atMs: nowMs,
   };
@@ -285,37 +285,39 @@ async function incidentsOf(
     // One of thousands that make a line is in the line's days; it is told by itself where a person wrote of it.
     const isTold = of !== undefined || (plan?.component.merge !== "share" && incident.level === "down");
     if (plan === undefined || !isTold) continue;
-    if (of !== undefined) await pause();
     const { level, startedAtMs: fromMs, endedAtMs: toMs } = incident;
+    const notes: IncidentView["notes"][number][] = [];
+    for (const note of of?.notes ?? []) notes.push({ ...note, words: await markdown(note.text, pause) });
+    const postmortem = of?.postmortem == null || of.postmortem === "" ? null : await markdown(of.postmortem, pause);
     shown.push({
       name: nameOf(`incident ${incident.id}`),
       title: plain(of?.title ?? WORDS.incident(plan.title, level, toMs !== null)),
       level,
       fromMs,
       toMs,
-      notes: (of?.notes ?? []).map((note) => ({ ...note, words: markdown(note.text) })),
-      postmortem: of?.postmortem == null || of.postmortem === "" ? null : markdown(of.postmortem),
+      notes,
+      postmortem,
     });
   }
   const order = (one: IncidentView): number => (one.toMs === null ? Number.POSITIVE_INFINITY : one.fromMs);
   return shown.sort((one, other) => order(other) - order(one) || other.fromMs - one.fromMs).slice(0, MOST_INCIDENTS);
 }
 
-function updatesOf({ updates, nowMs, nameOf }: PageFacts): readonly UpdateView[] {
-  return updates.map(({ id, level, title, text, atMs, endsAtMs }) => ({
-    name: nameOf(`update ${id}`),
-    level,
-    title: plain(title),
-    words: markdown(text),
-    text,
-    atMs,
-    endsAtMs,
-    isCurrent: nowMs < (endsAtMs ?? atMs + CURRENT_MS),
-  }));
+async function updatesOf({ updates, nowMs, nameOf, pause }: PageFacts): Promise<readonly UpdateView[]> {
+  const shown: UpdateView[] = [];
+  for (const { id, level, title, text, atMs, endsAtMs } of updates) {
+    const words = await markdown(text, pause);
+    const isCurrent = nowMs < (endsAtMs ?? atMs + CURRENT_MS);
+    shown.push({ name: nameOf(`update ${id}`), level, title: plain(title), words, text, atMs, endsAtMs, isCurrent });
+  }
+  return shown;
 }
 
 /** What is announced; and what is under way now without a word, where lines with the same stretch stand together. */
-function maintenanceOf({ announced, nowMs }: PageFacts, plans: readonly LinePlan[]): readonly MaintenanceView[] {
+async function maintenanceOf(
+  { announced, nowMs, pause }: PageFacts,
+  plans: readonly LinePlan[],
+): Promise<readonly MaintenanceView[]> {
   const members = plans.flatMap((plan) => plan.members);
   const told = announced.filter(({ selector }) => members.some((member) => isSelected(member, selector)));
   const found = new Map<string, { titles: Set<string>; fromMs: number; untilMs: number }>();
@@ -330,13 +332,13 @@ function maintenanceOf({ announced, nowMs }: PageFacts, plans: readonly LinePlan
       one.titles.add(plain(title));
     }
   }
+  const announcements: MaintenanceView[] = [];
+  for (const { title, text, fromMs, untilMs } of told) {
+    const words = text === "" ? null : await markdown(text, pause);
+    announcements.push({ titles: [plain(title)], words, fromMs, untilMs });
+  }
   return [
-    ...told.map(({ title, text, fromMs, untilMs }) => ({
-      titles: [plain(title)],
-      words: text === "" ? null : markdown(text),
-      fromMs,
-      untilMs,
-    })),
+    ...announcements,
     ...[...found.values()].map(({ titles, fromMs, untilMs }) => ({
       titles: [...titles],
       words: null,

@@ -195,14 +195,14 @@ describe("lines of a page", () => {
 });
 
 describe("texts from outside", () => {
-  const incidentOf = (title: string) => ({
+  const incidentOf = async (title: string) => ({
     name: "abc",
     title: plain(title),
     level: "down" as const,
     fromMs: NOW_MS - 5_000,
     toMs: null,
-    notes: [{ atMs: NOW_MS, phase: null, words: markdown(title), text: title }],
-    postmortem: markdown(title),
+    notes: [{ atMs: NOW_MS, phase: null, words: await markdown(title, pause), text: title }],
+    postmortem: await markdown(title, pause),
   });
 
   it.each(NASTY)("stay text on every page, in feeds and badges: %j", async (text) => {
@@ -215,8 +215,8 @@ describe("texts from outside", () => {
       members: [memberOf(1)],
       updates: [{ ...update, actor }],
     });
-    const view = { ...(await makeView(facts)), incidents: [incidentOf(text)] };
-    const pages = [statusPage(view, PLACE, "b/", 5_000), incidentPage(view, incidentOf(text), PLACE)];
+    const view = { ...(await makeView(facts)), incidents: [await incidentOf(text)] };
+    const pages = [statusPage(view, PLACE, "b/", 5_000), incidentPage(view, await incidentOf(text), PLACE)];
     for (const html of pages) {
       expect(html).not.toMatch(/<script|<img src=x|<[^>]*\son\w+=|[\u202e\u2066]/);
       expect([html.includes("\0"), html.includes("\b")]).toEqual([false, false]);
@@ -238,10 +238,11 @@ describe("texts from outside", () => {
     expect(badge).not.toMatch(/<script|<img|\u202e/);
   });
 
-  it("lose what turns their surroundings around, and nothing else", () => {
+  it("lose what turns their surroundings around, and nothing else", async () => {
     expect(plain("a\u202eb\u0007c\ud800\n\td é العربية 🌍")).toBe("abc\n\td é العربية 🌍");
     expect(escaped(`<&>"'`)).toBe("&lt;&amp;&gt;&quot;&#39;");
-    expect(markdown("[a](javascript:alert(1)) <b>x</b>").markup).toBe('<p><a href="">a</a> &lt;b&gt;x&lt;/b&gt;</p>');
+    const { markup } = await markdown("[a](javascript:alert(1)) <b>x</b>", pause);
+    expect(markup).toBe('<p><a href="">a</a> &lt;b&gt;x&lt;/b&gt;</p>');
   });
 });
 
@@ -263,10 +264,20 @@ function unbalanced(xml: string): readonly string[] {
   return stray === null ? open : [`stray & at ${stray.index}`];
 }
 
-it("a text of thousands of signs is shown as it was written, because pairing them would stop a thread", () => {
-  expect(markdown("*_".repeat(10_000)).markup).toBe(`<p>${"*_".repeat(10_000)}</p>`);
-  expect(markdown(`${"*".repeat(1_001)}\n<b>`).markup).toBe(`<p>${"*".repeat(1_001)}<br>&lt;b&gt;</p>`);
-  expect(markdown("*a* ".repeat(400)).markup).toContain("<em>a</em>");
+it("a text of thousands of signs is shown as it was written, because pairing them would stop a thread", async () => {
+  const shown = async (text: string) => (await markdown(text, pause)).markup;
+  expect(await shown("*_".repeat(10_000))).toBe(`<p>${"*_".repeat(10_000)}</p>`);
+  expect(await shown(`${"*".repeat(600)}\n<b>`)).toBe(`<p>${"*".repeat(600)}<br>&lt;b&gt;</p>`);
+  expect(await shown("*a* ".repeat(290))).toContain("<em>a</em>");
+  for (const mark of ["- ", "+ ", "1. ", "1) ", "=\n", "-\n", "a\r"])
+    expect(await shown(mark.repeat(700))).toMatch(/^<p>(?:(?!<p>|<li>|<h[12]>).)*$/s);
+});
+
+it("others have a turn before each text that was not read yet", async () => {
+  let turns = 0;
+  const count = async (): Promise<void> => void turns++;
+  for (const text of ["first", "second", "first"]) await markdown(text, count);
+  expect(turns).toBe(2);
 });
 
 /** Down for a day until an hour of the next, and since midnight. */
