@@ -117,7 +117,7 @@ const schema = z.object({
 /** Every setting of a process that serves or checks. */
 export const SETTINGS = Object.keys(schema.shape);
 /** Of commands that ask a running service. */
-export const CLIENT_SETTINGS = ["SONDE_URL", "SONDE_KEY", "SONDE_PROJECT"] as const;
+const CLIENT_SETTINGS = ["SONDE_URL", "SONDE_KEY", "SONDE_PROJECT"] as const;
 const KNOWN = new Set([...SETTINGS, ...CLIENT_SETTINGS]);
 const PREFIX = "SONDE_";
 /** What tests tell the programs that they start beside ours. */

@@ -50,7 +50,7 @@ export function clientAddressOf(trusted: readonly string[]): (request: ApiReques
   };
 }
 
-export function isLoopback(address: string): boolean {
+function isLoopback(address: string): boolean {
   return (isIP(address) === 4 && address.startsWith("127.")) || address === "::1" || address === "localhost";
 }
 

@@ -1,7 +1,7 @@
 /** Finds the route of a path. A literal segment wins over a parameter: /servers/search over /servers/{id}. */
 import type { Route } from "./route.ts";
 
-export const API_ROOT = "/api/v1";
+const API_ROOT = "/api/v1";
 
 interface Node {
   readonly literals: Map<string, Node>;

@@ -146,7 +146,7 @@ export function matchingRules(rules: readonly AlertRule[], facts: AlertFacts): r
   return matching;
 }
 
-export function selects({ not, ...selected }: Selector, monitor: AlertMonitor): boolean {
+function selects({ not, ...selected }: Selector, monitor: AlertMonitor): boolean {
   return isSelected(selected, monitor) && (not === undefined || !isSelected(not, monitor));
 }
 

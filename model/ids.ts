@@ -75,8 +75,3 @@ export function createResultIds(shard: number, afterMs = -1): (nowMs: number) =>
     return lastMs + shardText + String(counter).padStart(4, "0");
   };
 }
-
-/** The id of a row as the API shows it. */
-export function formatResultId(id: string): string {
-  return `hb_${id}`;
-}

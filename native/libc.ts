@@ -167,7 +167,7 @@ export function systemError(syscall: string, errno: number, where: { ip?: string
 }
 
 /** `ECONNREFUSED` for 111. */
-export function codeOf(errno: number): string {
+function codeOf(errno: number): string {
   return errno > 0 ? getSystemErrorName(-errno) : "EUNKNOWN";
 }
 

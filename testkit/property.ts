@@ -25,7 +25,7 @@ export function assertProperty<Inputs>(one: fc.IProperty<Inputs>, parameters: fc
 }
 
 /** Tens of thousands of refusals are thrown and their stacks are not read: recording them costs more than the parsing. */
-export function withShortStacks(run: () => void): void {
+function withShortStacks(run: () => void): void {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 2;
   try {

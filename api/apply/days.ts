@@ -1,6 +1,6 @@
 /** Days of the week as a document writes them: `mon`, or a range such as `mon-fri`. */
 
-export const DAY_WORDS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
+const DAY_WORDS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 /** @returns 1 for Monday to 7 for Sunday, in their order; undefined when one of them is no day */
 export function dayNumbers(words: readonly string[]): readonly number[] | undefined {

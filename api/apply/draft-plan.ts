@@ -240,7 +240,7 @@ function sealingNothing(sealing: Sealing): Sealing {
   };
 }
 
-export function pathText(path: Path): string {
+function pathText(path: Path): string {
   return path.reduce<string>(
     (text, part) => (typeof part === "number" ? `${text}[${part}]` : text === "" ? part : `${text}.${part}`),
     "",

@@ -8,7 +8,7 @@ import { type ApiResponse, JSON_HEADERS } from "../http.ts";
 
 const WINDOW_MS = 86_400_000;
 /** docs/api-contract.md#plans. */
-export const PUBLIC_LIMIT = 5;
+const PUBLIC_LIMIT = 5;
 /** Of a whole /48, which a single customer may have with 65,536 /64s in it: this many times one of them; our choice. */
 const SITE_SHARE = 4;
 const HOUR_MS = 3_600_000;

@@ -113,7 +113,7 @@ export function wordOf(
   return isInMaintenance(monitor, nowMs) ? "maintenance" : state.status;
 }
 
-export function letterOf(word: keyof StatusCounts): StatusLetter {
+function letterOf(word: keyof StatusCounts): StatusLetter {
   return word === "maintenance" ? MAINTENANCE_LETTER : STATUS_LETTERS[word];
 }
 

@@ -24,7 +24,7 @@ const STYLES = {
 /** Making one takes 50 µs; pages of a service have few zones and languages. */
 const formats = new BoundedMap<string, Intl.DateTimeFormat>(200);
 
-export function timeText(atMs: number, style: keyof typeof STYLES, { timezone, language }: Clockface): string {
+function timeText(atMs: number, style: keyof typeof STYLES, { timezone, language }: Clockface): string {
   const key = `${style} ${timezone} ${language}`;
   let format = formats.use(key);
   if (format === undefined) {

@@ -101,7 +101,7 @@ export const words = {
   },
 } as const;
 
-export function counted(count: number, word: string): string {
+function counted(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? "" : "s"}`;
 }
 

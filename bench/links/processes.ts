@@ -9,7 +9,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { LOCAL_HOST } from "../../engine/cores/core.ts";
 
 /** Ends with us, also when we are killed. */
-export function spawnBound(program: string, args: readonly string[]): ChildProcess {
+function spawnBound(program: string, args: readonly string[]): ChildProcess {
   return spawn("setpriv", ["--pdeathsig", "KILL", "--", program, ...args], { stdio: ["pipe", "pipe", "ignore"] });
 }
 

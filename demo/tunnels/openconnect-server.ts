@@ -40,7 +40,7 @@ export interface OpenconnectServer {
   close(): Promise<void>;
 }
 
-export const UP = `HTTP/1.1 200 CONNECTED\r\n${OCSERV.connected.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
+const UP = `HTTP/1.1 200 CONNECTED\r\n${OCSERV.connected.map(([name, value]) => `${name}: ${value}\r\n`).join("")}\r\n`;
 
 /** A login of ocserv, by what the request holds. */
 function usual({ method, body }: HeardRequest): Said {

@@ -95,6 +95,6 @@ export const CHECK_FIELD_NAMES = OWN_FIELD_NAMES.filter(
   (name): name is CheckFieldName => TUNNEL_FIELDS[name].isInCheck,
 );
 
-export function isAlias(name: TunnelFieldName): boolean {
+function isAlias(name: TunnelFieldName): boolean {
   return TUNNEL_FIELDS[name].aliasOf !== null;
 }

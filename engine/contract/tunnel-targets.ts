@@ -52,6 +52,6 @@ export function targetsOf(dns: readonly string[], operators: readonly QuestionTa
   });
 }
 
-export function keyOf(address: AddressBytes): string {
+function keyOf(address: AddressBytes): string {
   return Buffer.from(address).toString("hex");
 }

@@ -12,7 +12,7 @@ import type { Engine } from "./core.ts";
 import { coresFolder, errorOutputAbout, type FoundCore, PROGRAMS, versionOf } from "./program.ts";
 
 /** Cannot be built, or is not what it should be; the message says what to do. */
-export class CoreError extends Error {
+class CoreError extends Error {
   override readonly name = "CoreError";
 }
 

@@ -6,7 +6,7 @@ import type { CheckOutcome } from "../../model/result.ts";
 import type { Verdict } from "../../model/verdict.ts";
 
 /** A moment is crowded when at least this many checks are in flight in this process; our choice. */
-export const CROWD_IN_FLIGHT = 256;
+const CROWD_IN_FLIGHT = 256;
 /** A check that started this late ran in a crowded moment, ms; our choice. */
 const CROWD_LATENESS_MS = 250;
 

@@ -125,7 +125,7 @@ export function specialIpv6(words: Ipv6Words): SpecialKind | undefined {
 }
 
 /** The IPv4 host that a translator or tunnel would reach with this address; -1 when there is none. */
-export function embeddedIpv4(words: Ipv6Words): number {
+function embeddedIpv4(words: Ipv6Words): number {
   if (cidrHasIpv6(NAT64, words)) return words[3];
   if (cidrHasIpv6(SIX_TO_FOUR, words)) return ((words[0] & 0xffff) * 0x1_0000 + (words[1] >>> 16)) >>> 0;
   return -1;

@@ -8,7 +8,7 @@ import { configsOf, type Fingerprint } from "../contract/fingerprint.ts";
 import type { CheckSpec } from "../contract/messages.ts";
 
 /** Long enough for a store that is away for a moment, short enough that a lifted quarantine ends soon, ms; our choice. */
-export const HELD_HERE_MS = 5 * 60_000;
+const HELD_HERE_MS = 5 * 60_000;
 /** Configurations that are remembered; beyond it those go that were held first. */
 const MAX_HELD = 10_000;
 

@@ -12,7 +12,7 @@ const WINDOW_MS = 60_000;
 /** A check that is charged this much within the window is a suspect, ms; our choice: a quarter of the silence that ends a prober. */
 export const SUSPECT_MS = 500;
 /** A run that takes more processor time than this is over the budget, ms; ordinary checks take a few milliseconds. */
-export const LIGHT_MS = 50;
+const LIGHT_MS = 50;
 /** Light runs in a row that acquit; their number doubles each time that it is charged anew. */
 const ACQUITTING_RUNS = 2;
 const MAX_ACQUITTING_RUNS = 64;

@@ -25,7 +25,7 @@ export interface ParserCases {
   readonly words: readonly string[];
 }
 
-export function endpointsOf({ endpoints }: ParsedTunnel): string[] {
+function endpointsOf({ endpoints }: ParsedTunnel): string[] {
   return endpoints.map(({ host, port }) => `${host} ${port}`);
 }
 

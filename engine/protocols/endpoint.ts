@@ -86,7 +86,7 @@ export function withAddress(fields: TunnelFields, endpoints: readonly TunnelEndp
 }
 
 /** @throws TunnelConfigError when `ip` is not an address in its usual form */
-export function addressOf(fields: TunnelFields): string | undefined {
+function addressOf(fields: TunnelFields): string | undefined {
   if (fields.ip === undefined || fields.ip.trim() === "") return undefined;
   // `1.2.3` is an address to inet_aton(3), and a typing error to its writer.
   const literal = isIP(withoutBrackets(fields.ip.trim())) === 0 ? undefined : literalOf(fields.ip);

@@ -5,7 +5,7 @@
 import fc from "fast-check";
 
 /** Marks that some syntax cares about, and what no field may hold. */
-export const NOISE: readonly string[] = [
+const NOISE: readonly string[] = [
   "",
   " ",
   "\n",

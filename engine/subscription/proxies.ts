@@ -15,7 +15,7 @@ export function* fromProxies(values: Iterable<unknown>, look: ProxyLook): Genera
 }
 
 /** @returns undefined for what is no server */
-export function fromProxy(value: unknown, at: number, look: ProxyLook): Entry | undefined {
+function fromProxy(value: unknown, at: number, look: ProxyLook): Entry | undefined {
   const proxy = unlessBad(value, look);
   if (proxy instanceof EntryError) return { kind: "bad", at, reason: proxy.message };
   if (typeof proxy === "string") return unsupported(at, proxy);

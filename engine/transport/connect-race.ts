@@ -7,9 +7,9 @@ import { localAddresses } from "./local-addresses.ts";
 import type { Address, DialContext } from "./transport.ts";
 
 /** RFC 8305 section 5, "Connection Attempt Delay". */
-export const ATTEMPT_DELAY_MS = 250;
+const ATTEMPT_DELAY_MS = 250;
 /** More addresses of one name are not tried in one check. */
-export const ATTEMPT_LIMIT = 8;
+const ATTEMPT_LIMIT = 8;
 
 /** What connecting gives when this machine has no way to the address's family at all (connect(2)). */
 const NO_ROUTE_CODES = new Set(["ENETUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);

@@ -40,6 +40,6 @@ export function askOverStream(socket: Socket, query: Query): Promise<Reply> {
 }
 
 /** @param reason what DnsFormatError says, or a clause like it */
-export function nonsense(reason: string): NetworkFault {
+function nonsense(reason: string): NetworkFault {
   return new NetworkFault("protocol-error", `The answer is not valid DNS: ${reason}`, { peerAnswered: true });
 }

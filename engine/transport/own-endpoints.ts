@@ -5,7 +5,7 @@ import { isLoopbackName, literalOf } from "../net/literal.ts";
 import type { AddressSet } from "./address-set.ts";
 
 /** An own endpoint that is not `ip:port`: a mistake in our wiring. */
-export class OwnEndpointError extends Error {
+class OwnEndpointError extends Error {
   override readonly name = "OwnEndpointError";
 
   constructor(entry: string) {
@@ -48,7 +48,7 @@ export function readOwnEndpoints(entries: readonly string[]): OwnEndpoints {
   };
 }
 
-export function isIn(set: AddressSet, address: JudgedAddress): boolean {
+function isIn(set: AddressSet, address: JudgedAddress): boolean {
   return typeof address === "number" ? set.has4(address) : set.has6(address);
 }
 

@@ -11,12 +11,3 @@ export function parseDuration(text: string): number | undefined {
   for (const [, count, unit = ""] of text.matchAll(PART)) total += Number(count) * (SECONDS[unit] ?? 0);
   return Number.isSafeInteger(total) ? total : undefined;
 }
-
-/** As parseDuration() reads it, in the largest unit that leaves no rest. */
-export function writeDuration(seconds: number): string {
-  for (const unit of ["d", "h", "m"] as const) {
-    const of = SECONDS[unit] ?? 1;
-    if (seconds >= of && seconds % of === 0) return `${seconds / of}${unit}`;
-  }
-  return `${seconds}s`;
-}

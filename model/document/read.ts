@@ -64,7 +64,7 @@ export function finished<Result>(steps: Generator<void, Result>): Result {
 }
 
 /** Of the last part of the path that is there. */
-export function lineIn(root: TreeNode | null, path: readonly (string | number)[]): number | null {
+function lineIn(root: TreeNode | null, path: readonly (string | number)[]): number | null {
   let node = root;
   let line = node?.line ?? null;
   for (const part of path) {

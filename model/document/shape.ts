@@ -192,7 +192,7 @@ const channel: ObjectShape = {
   isOpen: true,
 };
 
-export function sectionShapes({ monitorFields, kinds }: DocumentWords): Readonly<Record<Section, Shape>> {
+function sectionShapes({ monitorFields, kinds }: DocumentWords): Readonly<Record<Section, Shape>> {
   const selector = selectorShape(kinds);
   return {
     monitors: { type: "things", of: { type: "object", fields: monitorFields } },

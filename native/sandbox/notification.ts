@@ -13,7 +13,7 @@ export const NOTIF_SET_FLAGS = 0x4008_2104;
 export const SYNC_WAKE_UP = 1n;
 
 /** struct seccomp_notif: id, pid, flags, then struct seccomp_data. */
-export const NOTIF_BYTES = 80;
+const NOTIF_BYTES = 80;
 const PID_AT = 8;
 const NR_AT = 16;
 const ARGS_AT = 32;

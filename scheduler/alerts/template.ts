@@ -233,11 +233,6 @@ function isSlow(error: unknown): boolean {
   return error instanceof TooSlow || (error as { readonly originalError?: unknown }).originalError instanceof TooSlow;
 }
 
-/** One template alone. @throws TemplateError */
-export function renderTemplate(text: string, context: Readonly<Record<string, unknown>>): string {
-  return new Rendering(context).render(text);
-}
-
 /** One line; the library adds the template around the place. */
 function wordsOf(error: unknown): string {
   const [line = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);

@@ -1,8 +1,5 @@
 // What was there before its rule, and may only become less.
 
-/** `path name` to lines. */
-export const LONG_FUNCTIONS = {};
-
 /** Folder to how often it names a person for a process or a caller. */
 export const FORBIDDEN_WORDS = {
   bench: 1,

@@ -1,13 +1,11 @@
-// Functions that a reader can see whole. Those that were longer before the rule stand in a list that may only shrink.
-
-import { LONG_FUNCTIONS } from "./debts.mjs";
+// No function is longer than a reader can see at once.
 import { isTest, parse, sources, text, walk } from "./sources.mjs";
 
 const MOST_LINES = 60;
 
 export function longFunctions() {
   const paths = sources().filter((path) => /\.tsx?$/.test(path) && !isTest(path));
-  return findingsOf(functionsOf(new Map(paths.map((path) => [path, text(path)]))), LONG_FUNCTIONS);
+  return findingsOf(functionsOf(new Map(paths.map((path) => [path, text(path)]))));
 }
 
 /**
@@ -37,17 +35,7 @@ export function functionsOf(texts) {
   return long;
 }
 
-/**
- * @param long as functionsOf() returns them
- * @param allowed `path name` to the lines that it may have
- * @returns a line for each function that is longer than it may be, and for each line of the list that could shrink
- */
-export function findingsOf(long, allowed) {
-  const tooLong = [...long]
-    .filter(([key, lines]) => lines > (allowed[key] ?? MOST_LINES))
-    .map(([key, lines]) => `${key} has ${lines} lines, more than ${allowed[key] ?? MOST_LINES}`);
-  const stale = Object.entries(allowed)
-    .filter(([key, most]) => (long.get(key) ?? 0) < most)
-    .map(([key]) => `scripts/verify/debts.mjs: ${key} has ${long.get(key) ?? `at most ${MOST_LINES}`} lines now`);
-  return [...tooLong, ...stale];
+/** @param long as functionsOf() returns them. @returns a line for each */
+export function findingsOf(long) {
+  return [...long].map(([key, lines]) => `${key} has ${lines} lines, more than ${MOST_LINES}`);
 }

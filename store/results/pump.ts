@@ -55,7 +55,7 @@ export interface PumpState {
   readonly rejectedRows: number;
 }
 
-export const SYSTEM_PUMP_CLOCK: PumpClock = {
+const SYSTEM_PUMP_CLOCK: PumpClock = {
   nowMs: () => Date.now(),
   after(delayMs, act) {
     const timer = setTimeout(act, delayMs);

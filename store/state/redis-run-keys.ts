@@ -7,9 +7,9 @@ import { PREFIX } from "./redis-prefix.ts";
 import type { CheckerName } from "./runs.ts";
 
 /** Checkers of a location at the same time: `00` to `3f`. */
-export const MOST_CHECKERS = 64;
+const MOST_CHECKERS = 64;
 /** Schedulers at the same time, of all locations: `0` to `f`. */
-export const MOST_SCHEDULERS = 16;
+const MOST_SCHEDULERS = 16;
 
 export const CHECKER_SLOTS: readonly string[] = Array.from({ length: MOST_CHECKERS }, (_, at) =>
   at.toString(16).padStart(2, "0"),

@@ -81,7 +81,7 @@ function npmFaults([verb = "", name = ""]: readonly string[]): readonly string[]
 }
 
 /** Of words in a sentence, which name a command without all that it needs. */
-export function mentionFaults(words: string): readonly string[] {
+function mentionFaults(words: string): readonly string[] {
   const [first = "", ...rest] = words.replace(/^npx /, "").split(/\s+/);
   if (first === "npm") return npmFaults(rest);
   if (first !== "sonde") return [];
@@ -110,7 +110,7 @@ function requestFaults(words: readonly string[]): readonly string[] {
 }
 
 /** @param path below /api/v1 or from the root, with its query · @param body JSON; undefined: none is sent */
-export function pathFaults(method: string, path: string, body?: string): readonly string[] {
+function pathFaults(method: string, path: string, body?: string): readonly string[] {
   const plain = (path.split("?")[0] ?? "").replace(/^\/api\/v1(?=\/)/, "");
   const found = Object.keys(document.paths).find((each) => fits(each.replace(/^\/api\/v1/, ""), plain));
   const operation = found === undefined ? undefined : document.paths[found]?.[method.toLowerCase()];

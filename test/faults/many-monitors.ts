@@ -92,7 +92,7 @@ export async function everInIncident(api: TestClient): Promise<ReadonlySet<strin
 }
 
 /** Monitors that have the status now. */
-export async function withStatus(api: TestClient, status: string): Promise<ReadonlySet<string>> {
+async function withStatus(api: TestClient, status: string): Promise<ReadonlySet<string>> {
   const path = `/servers?family=uptime&limit=1000&status=${status}`;
   const { servers } = (await api.get<{ servers: { id: string }[] }>(path)).body;
   return new Set(servers.map(({ id }) => id));

@@ -169,7 +169,7 @@ function userPart(server: Engine, protocol: Carried, more: Json = {}): Json {
   return { protocol, settings: { clients, ...(protocol === "vless" && { decryption: "none" }), ...more } };
 }
 
-export function tlsPart(server: Engine, material: Material, name: CertificateName = "good", alpn?: string[]): Json {
+function tlsPart(server: Engine, material: Material, name: CertificateName = "good", alpn?: string[]): Json {
   const pair = material.certificate(name);
   if (server === "xray") {
     return { security: "tls", tlsSettings: { certificates: [pair], ...(alpn !== undefined && { alpn }) } };

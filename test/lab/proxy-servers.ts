@@ -151,7 +151,7 @@ function elsewhere(inbound: readonly string[], port: number) {
   return { inbound, action: "route", outbound: "direct", override_address: "127.0.0.1", override_port: port };
 }
 
-export function freePorts(count: number): Promise<readonly number[]> {
+function freePorts(count: number): Promise<readonly number[]> {
   return Promise.all(Array.from({ length: count }, freePort));
 }
 

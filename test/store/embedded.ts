@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { pino } from "pino";
 import { EmbeddedClickHouse, type EmbeddedOptions } from "../../store/results/embedded/child.ts";
 
-export const FRONT_FILE = new URL("../../dist/store/results/embedded/front.js", import.meta.url);
+const FRONT_FILE = new URL("../../dist/store/results/embedded/front.js", import.meta.url);
 export const SILENT = pino({ level: "silent" });
 
 export interface TestClickHouse extends EmbeddedClickHouse {

@@ -12,7 +12,7 @@ const LINK =
 const KEY = "yAnz5TF+lXXJte14tji3zlMNftSBoMXfvLgNQtYkgWM=";
 const WIREGUARD = `[Interface]\nPrivateKey = ${KEY}\nAddress = 10.0.0.2/32\n[Peer]\nPublicKey = ${KEY}\nEndpoint = wg.test-site.org:51820\nAllowedIPs = 0.0.0.0/0\n`;
 
-export const EVERY_KIND: Readonly<Record<string, unknown>> = {
+const EVERY_KIND: Readonly<Record<string, unknown>> = {
   sonde: 1,
   name: "production",
   defaults: { interval: "5m", tags: ["prod"] },

@@ -7,7 +7,7 @@ import { ADA, type Another, batch, type Ground, liveOf, make, NOW_MS, opening } 
 const HOUR_MS = 3_600_000;
 const pause = async (): Promise<void> => {};
 
-export function pageOf(over: Partial<StatusPage> = {}): StatusPage {
+function pageOf(over: Partial<StatusPage> = {}): StatusPage {
   return { ...NEW_PAGE, slug: "acme", title: "Acme", ...over };
 }
 

@@ -12,7 +12,7 @@ interface Body {
   readonly data: Record<string, unknown>;
 }
 
-export async function hear(
+async function hear(
   { plane, projectId }: Ground,
   events: readonly EventType[] | null = null,
   url = "https://hooks.test-site.org/a",

@@ -70,7 +70,7 @@ function Fact({ name, value, code = false }: { name: string; value: string; code
 }
 
 /** The steps in order; the one that did not end is named as such. */
-export function Phases({ explain: { phases, stage, duration_ms: total } }: { explain: Explain }) {
+function Phases({ explain: { phases, stage, duration_ms: total } }: { explain: Explain }) {
   const steps = PHASES.filter((phase) => phases[phase] !== undefined || phase === stage);
   if (steps.length === 0) return null;
   const whole = Math.max(total, 0.001);

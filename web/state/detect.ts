@@ -26,7 +26,7 @@ const LONGEST = 200_000;
 /** Longer names are cut; the API takes 255 characters. */
 const LONGEST_NAME = 80;
 /** A list of more lines is sent as a subscription, not line by line. */
-export const MOST_LINES = 200;
+const MOST_LINES = 200;
 
 const SHARE_LINK = /^(vless|vmess|trojan|ss|hysteria2|hy2|tuic|vpn):\/\//i;
 const PROTOCOL_OF_SCHEME: Readonly<Record<string, string>> = { ss: "shadowsocks", hy2: "hysteria2" };

@@ -64,7 +64,7 @@ export interface Run {
   readonly end: number;
 }
 
-export function statusOf(letter: string): Status {
+function statusOf(letter: string): Status {
   return STATUS_OF_LETTER[letter as Letter] ?? "unknown";
 }
 

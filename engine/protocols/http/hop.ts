@@ -17,7 +17,7 @@ export interface RequestParts {
   readonly body: Buffer | null;
 }
 
-export const PLAIN_GET: RequestParts = { method: "GET", headers: {}, body: null };
+const PLAIN_GET: RequestParts = { method: "GET", headers: {}, body: null };
 /** A request of these says how long its body is, also when it has none (RFC 9110 section 8.6). */
 const WITH_LENGTH: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH"]);
 

@@ -6,7 +6,6 @@ import {
   ECHO_BYTES,
   encodeEchoReply,
   encodeEchoRequest,
-  icmpv6Checksum,
   internetChecksum,
   isIntact,
   payloadOfIpv4,
@@ -82,16 +81,6 @@ describe("checksum", () => {
       damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7));
       expect(isIntact(damaged)).toBe(false);
     }
-  });
-
-  it("covers the addresses over IPv6", () => {
-    const source = new Uint8Array(16).fill(0xfe);
-    const message = encodeEchoRequest(6, ECHO);
-    const checksum = icmpv6Checksum(message, source, source);
-    message[2] = checksum >> 8;
-    message[3] = checksum & 255;
-    expect(icmpv6Checksum(message, source, source)).toBe(0);
-    expect(icmpv6Checksum(message, source, new Uint8Array(16))).not.toBe(0);
   });
 });
 

@@ -80,7 +80,7 @@ export function decodeIcmp(family: IcmpFamily, message: Uint8Array): IcmpMessage
 }
 
 /** The problem that a type and code stand for (RFC 792; codes 4 to 15: RFC 1122 section 3.2.2.1, RFC 1812 section 5.2.7.1). */
-export function problemOfIcmp(type: number, code: number): IcmpProblem | undefined {
+function problemOfIcmp(type: number, code: number): IcmpProblem | undefined {
   if (type === 11) return "hops-exceeded";
   if (type === 12) return "bad-packet";
   if (type !== 3) return undefined;
@@ -91,7 +91,7 @@ export function problemOfIcmp(type: number, code: number): IcmpProblem | undefin
 }
 
 /** RFC 4443 sections 3.1 to 3.4. */
-export function problemOfIcmpv6(type: number, code: number): IcmpProblem | undefined {
+function problemOfIcmpv6(type: number, code: number): IcmpProblem | undefined {
   if (type === 2 || type === 4) return "bad-packet";
   if (type === 3) return "hops-exceeded";
   if (type !== 1) return undefined;
@@ -130,12 +130,6 @@ export function payloadOfIpv4(packet: Uint8Array): Uint8Array | undefined {
 /** Whether an ICMPv4 message carries its right checksum: a raw socket gets messages before the kernel has looked. */
 export function isIntact(message: Uint8Array): boolean {
   return internetChecksum(message) === 0;
-}
-
-/** The checksum of an ICMPv6 message over its pseudo-header (RFC 4443 section 2.3, RFC 8200 section 8.1); addresses are 16 bytes each. */
-export function icmpv6Checksum(message: Uint8Array, source: Uint8Array, destination: Uint8Array): number {
-  const pseudo = sumOfWords(source) + sumOfWords(destination) + message.length + NEXT_HEADER_ICMPV6;
-  return internetChecksum(message, pseudo);
 }
 
 /** RFC 1071. The field itself must be zero when a checksum is made; over a whole message with its checksum the result is zero. */

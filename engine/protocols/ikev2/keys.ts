@@ -37,7 +37,7 @@ export function prf({ hash }: Prf, key: Uint8Array, ...data: readonly Uint8Array
 }
 
 /** T1 | T2 | … with Tn = prf(K, Tn-1 | S | n). */
-export function prfPlus(algorithm: Prf, key: Buffer, seed: Buffer, sizeBytes: number): Buffer {
+function prfPlus(algorithm: Prf, key: Buffer, seed: Buffer, sizeBytes: number): Buffer {
   const blocks: Buffer[] = [];
   let last: Buffer = Buffer.alloc(0);
   for (let round = 1; (round - 1) * algorithm.sizeBytes < sizeBytes; round++) {

@@ -22,10 +22,10 @@ export function integer(value: Buffer | number): Buffer {
 export function octets(bytes: Buffer): Buffer {
   return encodeDer(DER.octets, bytes);
 }
-export function bitString(bytes: Buffer): Buffer {
+function bitString(bytes: Buffer): Buffer {
   return encodeDer(DER.bits, Buffer.concat([Buffer.alloc(1), bytes]));
 }
-export function explicit(number: number, ...parts: readonly Buffer[]): Buffer {
+function explicit(number: number, ...parts: readonly Buffer[]): Buffer {
   return encodeDer(0xa0 + number, Buffer.concat(parts));
 }
 /** @param text dotted */

@@ -4,7 +4,7 @@ import { KeyBoundError } from "./key-bounds.ts";
 
 export type Hash = "sha1" | "sha224" | "sha256" | "sha384" | "sha512";
 
-export const DERIVATION_LIMITS = {
+const DERIVATION_LIMITS = {
   /** Of all derivations of one file together: writers of today use 2,048 to 600,000. */
   rounds: 1_000_000,
   /** scrypt's memory, 128 · N · r, and its work, 128 · N · r · p: 64 MiB and four times that, which takes a second. */

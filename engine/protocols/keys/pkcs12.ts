@@ -26,7 +26,7 @@ export interface OpenedPkcs12 {
   readonly certificates: readonly Buffer[];
 }
 
-export const PKCS12_LIMITS = {
+const PKCS12_LIMITS = {
   /** A key and a chain are 10 kB. */
   bytes: 262_144,
   /** SafeBags in all. */

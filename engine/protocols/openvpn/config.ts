@@ -17,7 +17,7 @@ import { settingsOfScope } from "./settings.ts";
 
 const STANDARD_PORT = 1_194;
 /** Servers that are tried (docs/api-contract.md#tunnel-fields). */
-export const MAX_SERVERS = 16;
+const MAX_SERVERS = 16;
 
 export interface Remote extends TunnelServer {
   /** What the profile says for this server: everything outside of <connection> blocks, and over it what its own block has. */

@@ -39,7 +39,7 @@ export function opcodeOf(packet: Uint8Array): number {
   return (packet[0] ?? 0) >>> 3;
 }
 
-export function keyIdOf(packet: Uint8Array): number {
+function keyIdOf(packet: Uint8Array): number {
   return (packet[0] ?? 0) & 7;
 }
 

@@ -186,7 +186,7 @@ function addressIn(text: string, takesPorts: (text: string) => boolean) {
   return { rawUser: text.slice(0, at), host: name, port };
 }
 
-export function isPort(text: string): boolean {
+function isPort(text: string): boolean {
   return readPort(text) !== undefined;
 }
 

@@ -3,7 +3,7 @@ import { base64, UUID } from "../config.suite.ts";
 
 export const PBK = Buffer.alloc(32, 7).toString("base64url");
 export const KEY16 = Buffer.alloc(16, 3).toString("base64");
-export const KEY32 = Buffer.alloc(32, 4).toString("base64");
+const KEY32 = Buffer.alloc(32, 4).toString("base64");
 const PIN = "ab".repeat(32);
 const HOST = "p.test-site.org";
 const query = (pairs: Readonly<Record<string, string>>): string =>

@@ -183,7 +183,7 @@ function rangeText([from, to]: PortRange): string {
 }
 
 /** SIP003: the plugin and its options. */
-export function pluginText(plugin: Plugin): string {
+function pluginText(plugin: Plugin): string {
   return `${plugin.name};${pluginOptions(plugin)}`;
 }
 

@@ -7,7 +7,7 @@ import { parseUrl } from "../../../model/url.ts";
 const MOST_URL = 8_192;
 
 /** Marks a field whose value goes in and never comes out: it is sealed, and clients show a password's field for it. */
-export const SECRET_MARK = "x-secret";
+const SECRET_MARK = "x-secret";
 
 export function secret<Of extends z.ZodType>(field: Of): Of {
   return field.meta({ [SECRET_MARK]: true }) as Of;

@@ -3,7 +3,7 @@ import type { Message, MessageItem, MessageSeverity } from "../../../model/alert
 import { parseUrl } from "../../../model/url.ts";
 
 /** Characters (UTF-16) of each text; our choice: a title fits a phone's screen, and every service takes the whole within its own limits. */
-export const MOST = {
+const MOST = {
   title: 200,
   summary: 500,
   fact: 300,

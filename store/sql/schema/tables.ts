@@ -385,7 +385,7 @@ export const CONFIG_RESULTS = table("config_results", {
   engine_used: text(),
 });
 
-export const LOCATIONS = table("locations", {
+const LOCATIONS = table("locations", {
   id: storeOnly(id()),
   /** Unique. */
   code: text(),
@@ -395,7 +395,7 @@ export const LOCATIONS = table("locations", {
   created_at_ms: bigint(),
 });
 
-export const QUARANTINE = table("quarantine", {
+const QUARANTINE = table("quarantine", {
   id: id(),
   /** Unique. */
   fingerprint: text(),
