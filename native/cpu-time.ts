@@ -20,7 +20,7 @@ export function createThreadCpuTime(): () => number {
 const KEPT_MS = 0.1;
 
 /**
- * The same for who asks with every request: within KEPT_MS it tells what it told. The kernel is asked through a foreign function, which takes a tenth of what
+ * The same for callers that ask with every request: within KEPT_MS they get the same value. The kernel is asked through a foreign function, which takes a tenth of what
  * a cheap read does.
  * @param nowMs monotonic
  */

@@ -1,7 +1,7 @@
 /** What recvmmsg(2) fills, on 64-bit little-endian Linux: an array of struct mmsghdr, each with one iovec and room for a time stamp. */
 import { CLOCK_REALTIME, type Libc, MSG_DONTWAIT, SO_TIMESTAMPNS, SOL_SOCKET } from "./libc.ts";
 
-/** Datagrams taken at once; a socket that has more is told of again. */
+/** Datagrams received at once; a socket that has more is reported again. */
 const BATCH = 8;
 /** No UDP datagram is longer; pages that nothing was ever written to cost nothing. */
 const DATA_BYTES = 65_536;

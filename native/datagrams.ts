@@ -1,7 +1,7 @@
 /**
- * Connected UDP sockets, many at once: one peer each, so that only its datagrams are heard and its ICMP errors too. Node spends ten times
+ * Connected UDP sockets, many at once: one peer each, so that only its datagrams arrive and its ICMP errors too. Node spends ten times
  * the system calls' cost on a socket that lives for four datagrams; here it is socket, connect, one setsockopt and epoll_ctl, and a call for
- * each datagram sent and for each batch received. Times of arrival are the kernel's, so they hold however late our event loop looks.
+ * each datagram sent and for each batch received. Times of arrival are the kernel's, so they are right however late our event loop is.
  */
 import { ConnectedSockets, type SocketKind } from "./connected-sockets.ts";
 import { DatagramBatch } from "./datagram-batch.ts";
@@ -31,7 +31,7 @@ export interface DatagramSocket {
   send(bytes: Uint8Array): void;
   /** The address that it sends from. */
   localIp(): string | null;
-  /** The listener hears nothing any more. Also from within its calls, and again. */
+  /** The listener is not called any more. May be called from within its calls, and again. */
   close(): void;
 }
 
@@ -137,7 +137,7 @@ class EpollSocket implements DatagramSocket {
     this.#listener = listener;
   }
 
-  /** One batch: of what is left the kernel tells again (level-triggered). */
+  /** One batch: epoll reports the rest again (level-triggered). */
   readonly onReady = (): void => {
     const { batch, sockets } = this.#group;
     const count = batch.receive(this.#fd);

@@ -3,7 +3,7 @@
  * echoes; what they mean is the caller's. Times are the kernel's: its clock just before sending, its timestamp of arrival.
  *
  * On a datagram socket the kernel sets identifier and checksum and gives only replies to it; ICMP errors wait in the socket's error queue (ip(7),
- * IP_RECVERR). A raw socket hears all of the host's ICMP, filtered here by type; IPv4 comes with its IP header.
+ * IP_RECVERR). A raw socket receives all of the host's ICMP, filtered here by type; IPv4 comes with its IP header.
  */
 import {
   AF_INET,
@@ -66,7 +66,7 @@ const RECEIVE_BUFFER_BYTES = 1_048_576;
 const MESSAGES_PER_TURN = 512;
 /** Errors that Linux's ICMP handlers put upon a socket (net/ipv4/icmp.c, net/ipv6/icmp.c): they may be another packet's. */
 const QUEUED_ERRORS = new Set([13, 71, 90, 92, 101, 111, 112, 113]);
-/** How often a send is tried anew after it only told of another packet's error. */
+/** How often a send is repeated that only reported another packet's error. */
 const RETRIES_AFTER_QUEUED = 4;
 
 /** @throws an errno error: EACCES or EPERM where it is not permitted, EAFNOSUPPORT without the family */
@@ -180,7 +180,7 @@ class EpollIcmpSocket implements IcmpSocket {
     for (let attempt = 0; attempt <= RETRIES_AFTER_QUEUED; attempt++) {
       const received = this.#libc.recvmsg(this.#fd, this.#received.header(), flags | MSG_DONTWAIT);
       if (received >= 0) return this.#received.message(received);
-      // Anything else is an error about some packet, told here once and kept in the error queue.
+      // Anything else is an error about another packet: returned here once, and kept in the error queue.
       if (flags !== 0 || this.#libc.errno() === EAGAIN) return undefined;
     }
     return undefined;

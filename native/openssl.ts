@@ -238,7 +238,7 @@ class NodesOpenssl implements Openssl {
     return null;
   }
 
-  /** The text lies at TEXT afterwards, to be worked on in place. */
+  /** The text is at TEXT afterwards, and is processed in place. */
   #start(
     context: Pointer,
     encrypts: 0 | 1,
@@ -270,7 +270,7 @@ class NodesOpenssl implements Openssl {
     this.#memory[OUTER + index] = byte ^ OUTER_PAD;
   }
 
-  /** Of what lies behind the padded key at INNER, to OUT. */
+  /** HMAC of what follows the padded key at INNER, to OUT. */
   #hmac(sizeBytes: number): void {
     this.#hash(INNER, BLOCK_BYTES + sizeBytes, OUTER + BLOCK_BYTES);
     this.#hash(OUTER, BLOCK_BYTES + HASH_BYTES, OUT);

@@ -4,7 +4,7 @@
  */
 import type { Libc } from "./libc.ts";
 
-/** Linux's usual hard limit of descriptors (RLIM_NOFILE); what lies beyond is not remembered. */
+/** Linux's usual hard limit of descriptors (RLIM_NOFILE); numbers above it are not tracked. */
 const LIMIT = 1_048_576;
 const WORD_BITS = 32;
 

@@ -20,7 +20,7 @@ export function createRandomBytes(
       next = 0;
     }
     bytes.set(pool.subarray(next, next + sizeBytes));
-    // Nothing that became a key lies here any longer.
+    // No byte that became a key is here any longer.
     pool.fill(0, next, next + sizeBytes);
     next += sizeBytes;
     return bytes;

@@ -1,9 +1,9 @@
 /**
  * Readiness of file descriptors that Node does not know, in any thread. libuv offers no way to poll a foreign descriptor from
  * JavaScript, so one epoll instance of ours takes the place of a datagram socket that libuv polls already: the socket's descriptor
- * number is made to mean the epoll instance (dup3) before libuv has looked at it. When something of ours is ready, libuv tries to
+ * number is made to mean the epoll instance (dup3) before libuv has used it. When something of ours is ready, libuv tries to
  * receive from it, fails with ENOTSOCK, and that "error" is our wake-up. Epoll instances nest (epoll(7)). A wake costs 10 µs and brings
- * up to hundreds of descriptors; opening proves on the spot that it works, else there is none and callers use their twins.
+ * up to hundreds of descriptors; opening proves on the spot that it works, else there is none and callers use their portable twins.
  */
 import { createSocket } from "node:dgram";
 import { ByDescriptor } from "./by-descriptor.ts";
@@ -34,7 +34,7 @@ export interface Readiness {
   close(): void;
 }
 
-/** Descriptors told by one epoll_wait, and how often it is asked in one turn of the loop: 1,024 of them. */
+/** Descriptors of one epoll_wait, and calls in one turn of the event loop: together 1,024. */
 const EVENTS_PER_CALL = 256;
 const CALLS_PER_TURN = 4;
 /** libuv polls in every turn, so the second already must have brought the wake-up of the proof. */

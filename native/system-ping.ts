@@ -52,7 +52,7 @@ const OUTPUT_BYTES = 65_536;
 const REASON_LENGTH = 200;
 /** Beyond its own deadline a child is killed, ms. */
 const KILL_AFTER_MS = 1_000;
-/** How long a thread waits to hear that there is a service, ms. */
+/** How long a thread waits for the service's hello, ms. */
 const HELLO_TIMEOUT_MS = 1_000;
 /** iputils lets only root send faster, ms (ping(8), -i). */
 const MIN_SPACING_MS = 200;

@@ -1,6 +1,6 @@
 /**
  * TCP connections that live for one question and its answer, many at once. Node spends two thirds of such a connection on its stream
- * objects; here it is eight system calls, edge-triggered, so that a descriptor is told to epoll once. Closed by reset always: nothing stays in
+ * objects; here it is eight system calls, edge-triggered, so that a descriptor is added to epoll once. Always closed by reset: nothing stays in
  * TIME_WAIT on either side, whatever the end was.
  */
 import { ConnectedSockets, type SocketKind } from "./connected-sockets.ts";
@@ -28,7 +28,7 @@ import { openReadiness, type Readiness } from "./readiness.ts";
 export interface TcpStream {
   /** Once it stands. What the kernel does not take at once is kept and sent when it does. */
   send(bytes: Uint8Array): void;
-  /** By reset; the listener hears nothing any more. Also from within its calls, and again. */
+  /** By reset; the listener is not called any more. May be called from within its calls, and again. */
   close(): void;
 }
 
@@ -75,7 +75,7 @@ export async function openTcpStreams(owned = new OwnedDescriptors()): Promise<Tc
 
 class EpollStreams implements TcpStreams {
   readonly sockets: ConnectedSockets<EpollStream>;
-  /** Shared by all connections: what was received lies here only while its listener looks at it. */
+  /** Shared by all connections: received bytes are here only while their listener is called. */
   readonly received = Buffer.allocUnsafeSlow(RECEIVE_BYTES);
 
   constructor(libc: Libc, readiness: Readiness, owned: OwnedDescriptors) {
@@ -133,7 +133,7 @@ class EpollStream implements TcpStream {
       this.#unsent = null;
       this.send(unsent);
     }
-    // An event without IN tells nothing new: edge-triggered, each comes with all that is true by then.
+    // An event without IN brings nothing new: edge-triggered, each comes with all that is true by then.
     if ((events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) !== 0) this.#read(events);
   };
 

@@ -121,7 +121,7 @@ export class BoundedProcess<Word extends object, Answer> {
     return answer;
   }
 
-  /** Kills the process; what waits is told that it cannot be opened now. */
+  /** Kills the process; pieces that wait are answered with `notNow`. */
   close(): void {
     this.#isClosed = true;
     this.#stopWatching();
@@ -154,7 +154,7 @@ export class BoundedProcess<Word extends object, Answer> {
     try {
       this.#start();
     } catch (error) {
-      // No process can be had now: what waits is told so, all of it, and the next piece tries again.
+      // No process can be started now: all pieces that wait are answered so, and the next piece tries again.
       this.#work.log.warn({ err: error }, `no process for ${this.#work.piece}`);
       for (const job of this.#waiting.splice(0)) job.settle(this.#work.notNow);
     }
@@ -214,7 +214,7 @@ export class BoundedProcess<Word extends object, Answer> {
     this.#timer = setInterval(() => {
       const tookMs = performance.now() - sinceMs;
       const worked = busyMs(this.pid) - busyBefore;
-      // Where the kernel does not tell, time is what it took.
+      // Where the kernel does not report processor time, wall time counts.
       if ((Number.isNaN(worked) ? tookMs : worked) >= withinMs) this.#giveUp(this.#work.tooLong, { tookMs, worked });
       else if (tookMs >= withinMs * PATIENCE) this.#giveUp(this.#work.notNow, { tookMs, worked });
     }, LOOK_EVERY_MS);
@@ -262,7 +262,7 @@ export class BoundedProcess<Word extends object, Answer> {
   }
 }
 
-/** Processor time of a process, ms; NaN where the kernel does not tell. */
+/** Processor time of a process, ms; NaN where the kernel does not report it. */
 function busyMs(pid: number | undefined): number {
   try {
     return cpuMsOf(readFileSync(`/proc/${pid}/stat`, "latin1")) ?? Number.NaN;

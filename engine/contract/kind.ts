@@ -115,9 +115,9 @@ interface TunnelFacts<Settings> extends Facts<Settings> {
   readonly form: TunnelForm;
   /** The fields that its parser reads. */
   readonly fields: readonly OwnFieldName[];
-  /** Reads and checks the fields, and tells the account behind them. */
+  /** Reads and checks the fields, and names the account behind them. */
   readonly parse: TunnelParser;
-  /** What the server tells its clients apart by: checks with the same one never overlap. null: any number of sessions is taken. */
+  /** What the server identifies its clients by: checks with the same one never overlap. null: the server takes any number of sessions. */
   readonly account: string | null;
   /** Why an anonymous caller may not have it checked, as text for people; undefined: it may. */
   refuseAnonymous?(fields: Parameters<TunnelParser>[0]): string | undefined;

@@ -22,7 +22,7 @@ export interface EngineOptions {
   readonly tunnelTargets?: readonly string[];
   /** `url#204`, `#trace`, `#ip`, `#token`, `#ok`: what is asked through a proxy; absent: engine/verify/endpoint.ts. */
   readonly verifyUrls?: readonly string[];
-  /** Verify endpoints that tell the country are asked first. */
+  /** Verify endpoints that report the country are asked first. */
   readonly isExitCountryWanted?: boolean;
   /** `https://…#ok`: what is downloaded through proxies that work, to measure them; absent: nothing. */
   readonly downloadUrl?: string;

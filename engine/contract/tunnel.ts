@@ -56,7 +56,7 @@ export function missing(field: string): TunnelConfigError {
   return new TunnelConfigError(`missing ${field}`);
 }
 
-/** @param account what the server tells its clients apart by */
+/** @param account what the server identifies its clients by */
 export function identityOf(protocol: TunnelProtocol, account: string, server: TunnelEndpoint): string {
   return createHash("sha256").update(`${protocol}\0${server.host}\0${account}`).digest("base64url");
 }

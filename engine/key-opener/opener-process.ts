@@ -86,7 +86,7 @@ export class KeyOpenerProcess implements KeyOpener {
     return answer;
   }
 
-  /** Kills the process; what waits is told that it cannot be opened now. */
+  /** Kills the process; keys that wait are answered with `unfit`. */
   close(): void {
     this.#isClosed = true;
     this.#process.close();
@@ -95,7 +95,7 @@ export class KeyOpenerProcess implements KeyOpener {
   #remember(name: string, answer: Promise<KeyAnswer>): void {
     this.#known.set(name, answer);
     void answer.then((result) => {
-      // What is ours to mend may be mended by the next time.
+      // A failure of this machine may be gone the next time.
       if (result.type === "refused" && result.refusal.verdict !== "misconfigured") this.#known.delete(name);
     });
   }

@@ -11,8 +11,8 @@ export function mostTelling<Fault>(faults: readonly Fault[]): Fault | undefined 
 }
 
 /**
- * From most to least: a refusal of a server that speaks, silence of one that spoke before, a refused port, silence, a missing name or route, and
- * at last what only says that this machine cannot ask.
+ * From most to least informative: a refusal by a server that answers, a timeout of one that answered before, a refused port, a timeout, a missing name or route,
+ * and last what only says that this machine cannot ask.
  */
 function rank(fault: unknown): number {
   if (!(fault instanceof NetworkFault)) {

@@ -4,7 +4,7 @@
  * the check of the second had already begun: both are suspected. A run alone then shows which one it is (thread-budget.ts). Pure.
  */
 
-/** Shorter stretches are not looked at, ms: what a busy prober spends on a burst. */
+/** Shorter stretches are ignored, ms: a busy prober spends as much on a burst. */
 const STRETCH_MS = 50;
 /** Processor time in such a stretch from which on a check is suspected, ms. */
 const HELD_MS = 100;

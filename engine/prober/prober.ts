@@ -48,7 +48,7 @@ export interface ProberDeps {
   readonly touch: (checkId: number, configId: number) => void;
   /** Processor time that its thread has spent, ms; absent: it is not measured which check holds the thread. */
   readonly cpuMs?: () => number;
-  /** It is set aside: one run at a time, whose processor time is told with its outcome. */
+  /** It is isolated: it runs one check at a time, and reports its processor time with the outcome. */
   readonly isAside?: boolean;
   readonly maxInFlight?: number;
 }

@@ -41,17 +41,17 @@ export interface ProberTask {
   readonly keys?: MessagePort;
   /** To the process that looks into answers. */
   readonly texts?: MessagePort;
-  /** It is set aside for checks that hold the thread, one at a time. */
+  /** It is isolated for checks that block the event loop, one at a time. */
   readonly isAside?: boolean;
 }
 
-/** What a prober's thread tells the main thread. */
+/** Messages of a prober's thread to the main thread. */
 export type FromProberThread =
   | { readonly type: "prober-ready"; readonly prober: number }
   /** Unhandled rejections since the last such message: a bug in a probe, which does not end its thread. */
   | { readonly type: "prober-strays"; readonly prober: number; readonly count: number; readonly latest: string };
 
-/** Stray rejections are told at most this often, ms. */
+/** Unhandled rejections are reported at most this often, ms. */
 const STRAY_REPORT_INTERVAL_MS = 1_000;
 
 /** Piscina calls the export named `task`. */

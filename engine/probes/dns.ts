@@ -134,7 +134,7 @@ interface Server {
 /** What came of one question. */
 interface Heard {
   readonly type: QuestionType;
-  /** Null when it was not answered; then `fault` tells why. */
+  /** Null when it was not answered; then `fault` says why. */
   readonly reply: Reply | null;
   readonly fault: unknown;
   readonly tookMs: number;
@@ -228,7 +228,7 @@ function judge(heard: readonly Heard[], { domain, keyword, expected }: Wanted): 
   return { verdict: "ok", latencyMs: isComplete ? Math.max(...heard.map(({ tookMs }) => tookMs)) : null };
 }
 
-/** An error code tells more than silence, and silence more than "no such record". */
+/** An error code is more informative than a timeout, and a timeout more than "no such record". */
 function withoutRecord(heard: readonly Heard[], domain: string): Outcome {
   const refusing = heard.find(({ reply }) => reply !== null && !isAnswer(reply));
   if (refusing?.reply) {

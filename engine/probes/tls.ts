@@ -109,7 +109,7 @@ async function connect(
   return transport.startTls(talk.releaseForTls(), options, context);
 }
 
-/** @throws NetworkFault `rejected` where the server does not go on, `protocol-error` where it speaks another protocol */
+/** @throws NetworkFault `rejected` where the server does not go on, `protocol-error` where it uses another protocol */
 async function take(turn: Turn, talk: Conversation, context: ProbeContext): Promise<void> {
   const { agrees, words } = await talk.ask(turn.command, turn.read);
   context.answered();

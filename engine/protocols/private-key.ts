@@ -1,4 +1,4 @@
-/** Private keys as configurations carry them: PEM, bounded before OpenSSL sees them, and handed on as what was looked at, written anew. Pure. */
+/** Private keys in configurations: PEM, bounded before OpenSSL reads it; OpenSSL gets what was parsed, encoded anew. Pure. */
 import { TunnelConfigError } from "../contract/tunnel.ts";
 import { withinBounds } from "./certificates.ts";
 import { boundPrivateKey, KEY_LIMITS, type KeyFacts, type KeyForm } from "./keys/key-bounds.ts";
@@ -13,7 +13,7 @@ const KEY_FORMS: ReadonlySet<string> = new Set<KeyForm>([
 
 export interface PrivateKeyText {
   readonly pem: string;
-  /** Its use may cost more than its size tells: it is opened and tried out elsewhere first. */
+  /** Its use may cost more than its size suggests: another process opens and tries it first. */
   readonly isUntried: boolean;
 }
 

@@ -4,7 +4,7 @@
  *
  * running ──settled──▶ done
  *    ├──cancel()─────▶ done (`cancelled`); the probe's later outcome is swallowed
- *    └──expire()─────▶ expired: signal aborted, phases frozen; what the probe says in the same loop turn is heard
+ *    └──expire()─────▶ expired: signal aborted, phases frozen; what the probe returns in the same turn of the event loop still counts
  *                        └──giveUp()──▶ done (`timeout`); the probe's later outcome is swallowed
  */
 import {
@@ -159,7 +159,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
     this.#abort(new NetworkFault("cancelled", "the checker is stopping"), listeners);
   }
 
-  /** The deadline has passed. The probe is told, and may still settle in this turn of the event loop with what it learned. */
+  /** The deadline has passed. The probe's signal is aborted; it may still settle in this turn of the event loop with what it learned. */
   expire(): void {
     if (this.#state !== "running") return;
     this.#endStage(this.now());
@@ -276,7 +276,7 @@ function inWholeMs(facts: TunnelFacts): TunnelFacts {
   return { ...facts, connectionTimeMs: wholeMs(connectionTimeMs), handshakeTimeMs: wholeMs(handshakeTimeMs) };
 }
 
-/** Only this much of foreign text is looked at: enough for the 500 characters that are kept. */
+/** Only this much of foreign text is read: enough for the 500 characters that are kept. */
 const EXAMINED_LENGTH = 2_000;
 
 function words(text: string | undefined): string | null {

@@ -25,7 +25,7 @@ const TYPES: Readonly<Record<string, ProxyProtocol>> = {
 /** Protocols of mihomo inside others: no core here has them. */
 const FOREIGN = ["shadow-tls-opts", "restls-opts", "jls-opts", "tlsmirror-opts", "ss-opts", "dialer-proxy"];
 
-/** @returns the type's name when no core here speaks it */
+/** @returns the type's name when no core here supports it */
 export function clashProxy(value: unknown): ProxyEntry | string {
   const proxy = entryMembers(value);
   const type = kindOf(proxy.type, "type").toLowerCase();

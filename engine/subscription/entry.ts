@@ -14,7 +14,7 @@ export type Entry =
   | { readonly kind: "config"; readonly at: number; readonly read: NamedConfig }
   /** A pseudo entry: its name is a message of the provider. */
   | { readonly kind: "info"; readonly at: number; readonly text: string }
-  /** A scheme or type that no core here speaks. */
+  /** A scheme or type that no core here supports. */
   | { readonly kind: "unsupported"; readonly at: number; readonly what: string }
   | { readonly kind: "bad"; readonly at: number; readonly reason: string };
 

@@ -1,6 +1,6 @@
 /**
- * A subscription's body over HTTP: every hop resolved and judged by our own transport at its dial, bounded in redirects, time and size, what
- * is packed counted as it is unpacked (docs/api-contract.md#subscriptions). Nothing that is thrown here tells more of the address than its host: it holds a secret.
+ * A subscription's body over HTTP: our own transport resolves and judges each hop at its dial; redirects, time and size are bounded, and a compressed
+ * body counts as it is unpacked (docs/api-contract.md#subscriptions). Errors name the host only, because the rest of the address is a secret.
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { decodeText } from "../../model/decode-text.ts";
@@ -143,7 +143,7 @@ async function collect(response: IncomingMessage, codings: readonly string[], si
     pieces.push(piece);
     sizeBytes += piece.length;
   };
-  // One byte more than may come, which tells that there is more.
+  // One byte above the limit, which shows that there is more.
   const decoder = codings.length === 0 ? undefined : decodeContent(codings, MAX_BYTES + 1, take);
   let wireBytes = 0;
   try {

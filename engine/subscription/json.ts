@@ -1,4 +1,4 @@
-/** JSON bodies: sing-box, xray, and SIP008 with its kin. Only endpoints are taken; whatever else such a file says is not looked at. */
+/** JSON bodies: sing-box, xray, SIP008 and similar ones. Only endpoints are taken; everything else in such a file is ignored. */
 import type { ProxyProtocol } from "../protocols/share-link/proxy-config.ts";
 import { EntryError } from "./body-error.ts";
 import {
@@ -23,7 +23,7 @@ function protocolOf(type: string): ProxyProtocol | undefined {
   return [...PROTOCOLS].find((protocol) => protocol === type);
 }
 
-/** @returns undefined for what is no server, the type's name for what no core here speaks */
+/** @returns undefined for what is not a server, the type's name for what no core here supports */
 export function singboxProxy(value: unknown): ProxyEntry | string | undefined {
   const outbound = entryMembers(value);
   const type = kindOf(outbound.type, "type");

@@ -17,7 +17,7 @@ const BETWEEN_OBJECTS = /(?<=\})\s*,\s*(?=\{)/;
 /** Of brackets within an entry; real ones have ten. */
 const MAX_DEPTH = 1_000;
 
-/** What one entry is told by that cannot be read; one for all, because a hostile list has millions. */
+/** The error of each entry that cannot be read; one object for all, because a hostile list has millions. */
 const UNREADABLE = new EntryError("it is JSON that cannot be read");
 
 /**

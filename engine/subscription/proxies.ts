@@ -1,8 +1,8 @@
-/** The entries of a structured list: each is looked at by itself, and what is wrong with one is said of that one. */
+/** The entries of a structured list: each is read by itself, and an error concerns that entry only. */
 import { EntryError } from "./body-error.ts";
 import { type Entry, entryOf, type ProxyEntry, readProxy } from "./entry.ts";
 
-/** @returns undefined for what is no server, the type's name for what no core here speaks. @throws EntryError */
+/** @returns undefined for what is not a server, the type's name for what no core here supports. @throws EntryError */
 export type ProxyLook = (value: unknown) => ProxyEntry | string | undefined;
 
 /** @param values with EntryErrors in the places of those that cannot be read */

@@ -1,5 +1,5 @@
 /**
- * Expressions that users write, looked at before they are stored. The libraries are loaded by the first expression: most processes never see one.
+ * Expressions that users write, checked before they are stored. The libraries are loaded with the first expression, because most processes never see one.
  * What an expression costs is not known before it runs, so it runs in a process of its own (judge-process.ts).
  */
 import { createRequire } from "node:module";

@@ -61,7 +61,7 @@ export function exchangeDatagram<Reply>(
     });
     if (options.context !== undefined) whenAborted(options.context, fail);
     if (!isOpen) return;
-    // No route, no permission: told here, and a socket that is not connected throws at the next send.
+    // No route, no permission: reported here; a socket that is not connected throws at the next send.
     socket.connect(port, address.ip, (error?: Error) => {
       if (!isOpen) return;
       if (error !== undefined && error !== null) return fail(error);
@@ -75,7 +75,7 @@ export function exchangeDatagram<Reply>(
 }
 
 /**
- * A socket for one address's family. dgram looks up even literals, through getaddrinfo unless told how; first the local address that it
+ * A socket for one address's family. By default dgram resolves even literals through getaddrinfo: first the local address that it
  * binds to (0.0.0.0 or ::), then the one that it connects to.
  */
 export function openSocket(address: Address): Socket {

@@ -24,7 +24,7 @@ export class KeyExchangeWatch {
   #messageLeft: number | null = null;
   #isOver = false;
 
-  /** @returns what is wrong with the group, in words; null: nothing so far. Once over or refused it hears nothing more. */
+  /** @returns what is wrong with the group, in words; null: nothing so far. After the end or a refusal further bytes are ignored. */
   push(bytes: Buffer): string | null {
     let rest = bytes;
     while (rest.length > 0 && !this.#isOver) {
@@ -81,7 +81,7 @@ export class KeyExchangeWatch {
     return null;
   }
 
-  /** @returns undefined while it cannot be told */
+  /** @returns undefined while more bytes are needed to decide */
   #judge(body: Buffer, isWhole: boolean): string | undefined {
     if (body.length < 2) return undefined;
     const primeBytes = body.readUInt16BE(0);

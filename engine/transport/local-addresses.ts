@@ -21,7 +21,7 @@ const IPV6_ROUTES = "/proc/self/net/ipv6_route";
 export interface LocalAddresses {
   /** Canonical text of the interfaces' addresses, loopback and link-local ones included, without zones. */
   readonly all: readonly string[];
-  /** Everything that the kernel delivers here, as far as it tells. */
+  /** Everything that the kernel delivers here, as far as it reports it. */
   readonly set: AddressSet;
   /** An IPv6 address is there that reaches beyond this link. */
   readonly hasIpv6: boolean;

@@ -25,7 +25,7 @@ import type { Address } from "./transport.ts";
 
 /** What each server gets in the first, second, third round, ms; like glibc and c-ares the later rounds wait longer. */
 const PATIENCE_MS = [1_000, 1_500, 2_500] as const;
-/** One question ends by then: below the shortest timeout of a monitor (10 s), so that a check hears why. */
+/** One question ends by then: below the shortest timeout of a monitor (10 s), so that a check can report why. */
 const BUDGET_MS = 6_000;
 const WITNESS_PATIENCE_MS = 2_500;
 /** A server that was silent is asked after the others for this long, ms. */

@@ -20,7 +20,7 @@ const KEPT_MS = 5_000;
 const NEGATIVE_KEPT_MS = 1_000;
 /** Names kept; the oldest goes first. About 300 bytes each. */
 const ENTRY_LIMIT = 20_000;
-/** A name's further addresses are not looked at. */
+/** Further addresses of a name are ignored. */
 const ADDRESS_LIMIT = 32;
 
 /** Never thrown, because it is shared: a name has addresses, or there is a reason why not. */

@@ -13,7 +13,7 @@ const NDOTS_LIMIT = 15;
 /** glibc's MAXNS and the bound of its search list before 2.26. */
 const SERVER_LIMIT = 3;
 const SEARCH_LIMIT = 6;
-/** The files are looked at again after this long, ms. */
+/** The files are read again after this long, ms. */
 const LOOK_AGAIN_MS = 5_000;
 /** A hosts file may be a large block list; one above this size is ignored, bytes. */
 const FILE_BYTES = 16 * 1024 * 1024;

@@ -10,8 +10,8 @@ const GROUPS = "X25519:P-256:X448:P-521:P-384:ffdhe2048:ffdhe3072:ffdhe4096";
 const TOO_LARGE: ReadonlySet<string> = new Set(["ffdhe6144", "ffdhe8192"]);
 
 /**
- * For what looks at each key exchange before OpenSSL does (key-exchange.ts). One that comes later, within TLS, could not be looked at, so
- * servers cannot ask for it; browsers take none either.
+ * key-exchange.ts inspects each key exchange before OpenSSL does. A renegotiation comes within TLS and cannot be inspected, so
+ * servers cannot ask for one; browsers refuse them too.
  */
 export const WATCHED_TLS = {
   ecdhCurve: GROUPS,

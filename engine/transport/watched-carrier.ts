@@ -18,7 +18,7 @@ export function watchedCarrier(socket: Socket, ended: (fault: Error | undefined)
     allowHalfOpen: false,
     read: () => void socket.resume(),
     write(bytes: Buffer, _encoding, done) {
-      // What breaks the connection is told by the socket below.
+      // Errors of the connection are reported by the socket below.
       if (socket.writable) socket.write(bytes, () => done());
       else done();
     },

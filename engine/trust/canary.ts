@@ -1,5 +1,5 @@
 /**
- * Canaries: addresses of our own network that tell whether it works (docs/decisions/0003-whose-fault.md): by default the gateway and the resolvers. They are
+ * Canaries: addresses of our own network that show whether it works (docs/decisions/0003-whose-fault.md); by default the gateway and the resolvers. They are
  * configured by the operator, so the address guard does not apply to them. network-fitness.ts judges their results.
  */
 

@@ -41,7 +41,7 @@ const MOST_GROUPS = 100_000;
 const CANARY_FRESH_MS = 3_000;
 /** Cuts older than the longest check (120 s) plus the longest wait for its result are forgotten. */
 const REMEMBERED_MS = 10 * 60_000;
-/** A crowd that was heard of so long ago says nothing of now. Our choice: longer than the intervals of most monitors. */
+/** A crowd that was reported so long ago says nothing about now. Our choice: longer than the intervals of most monitors. */
 const STALE_MS = 10 * 60_000;
 
 export type CanaryKind = "icmp" | "dns" | "tcp";

@@ -1,4 +1,4 @@
-/** TLS within an EAP login (RFC 5216, RFC 9190): takes what the login server said, and tells what TLS says to it, which may be nothing. */
+/** TLS within an EAP login (RFC 5216, RFC 9190): takes a message of the login server and returns TLS's answer, which may be empty. */
 import type { X509Certificate } from "node:crypto";
 import type { SecureContext, TLSSocket } from "node:tls";
 import { NetworkFault } from "../net/fault.ts";
@@ -18,7 +18,7 @@ const LABEL = "client EAP encryption";
 const LABEL_13 = "EXPORTER_EAP_TLS_Key_Material";
 /** EAP's number for TLS. */
 const CONTEXT_13 = Buffer.from([13]);
-/** Of a login server's chain: more are not looked at. */
+/** Certificates of a login server's chain that are read. */
 const CHAIN_LIMIT = 16;
 
 export class EapTlsSession {

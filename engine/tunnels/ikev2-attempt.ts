@@ -1,7 +1,7 @@
 /**
- * One address of an IKEv2 gateway, over datagram links: the first message to port 500, and to 4500 beside it when 500 is silent or refuses;
- * everything behind it, and ESP, to 4500. Two connected sockets, because only those hear that a port is closed; a gateway takes the second
- * one's port for NAT's doing.
+ * One address of an IKEv2 gateway, over datagram links: the first message goes to port 500, and also to 4500 when 500 does not answer or refuses;
+ * everything after it, and ESP, to 4500. Two connected sockets, because only those receive ICMP errors; a gateway takes the second
+ * one's port for a NAT.
  */
 import type { SecureContext } from "node:tls";
 import type { ProbeContext } from "../contract/probe.ts";
@@ -143,7 +143,7 @@ export class Ikev2Attempt {
     this.#onEsp = listener;
   }
 
-  /** A gateway that is not told keeps the address that it gave us, and a user's place, for as long as it likes. */
+  /** A gateway that gets no Delete keeps the address that it assigned, and one of the user's sessions, for as long as it likes. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -226,7 +226,7 @@ export class Ikev2Attempt {
     }
   }
 
-  /** The same bytes: a gateway that hears them twice takes the second for a repetition. */
+  /** The same bytes: a gateway that gets them twice takes the second for a retransmission. */
   #tryNatPort(): void {
     if (this.#hasTriedNatPort) return;
     this.#hasTriedNatPort = true;

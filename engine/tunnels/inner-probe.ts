@@ -36,7 +36,7 @@ export interface Passage {
   readonly latencyMs: number;
   /** Questions that were sent until then. */
   readonly attempts: number;
-  /** Worth telling although it passed. */
+  /** A remark for the result although it passed. */
   readonly note: string | null;
 }
 

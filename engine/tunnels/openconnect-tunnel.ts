@@ -98,7 +98,7 @@ export class OpenconnectTunnel implements Tunnel {
     this.#link?.onPacket(listener);
   }
 
-  /** A server that is not told keeps the session, and one of the few that a user may have, until its own time is over. */
+  /** A server that gets no goodbye keeps the session, and one of the few that a user may have, until its own timeout. */
   async close(): Promise<void> {
     this.#cancelLimit();
     const link = this.#link;

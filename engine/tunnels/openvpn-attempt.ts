@@ -197,7 +197,7 @@ export class OpenvpnAttempt {
     this.#onPacket = listener;
   }
 
-  /** A server that is not told keeps the address that it gave us until its own timer runs out. */
+  /** A server that gets no exit notification keeps the address that it assigned until its own timeout. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#onPacket = null;

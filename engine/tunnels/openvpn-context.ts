@@ -58,7 +58,7 @@ export class OpenvpnContext {
 
   #use(context: SecureContext): SecureContext {
     this.#made = context;
-    // A key that had to be opened is dear: another process was asked, and its file sets how long that takes.
+    // A key that another process had to open is expensive, by as much as its file demands.
     if (this.#untried === null) recent.use(this.#ref);
     return context;
   }
@@ -141,7 +141,7 @@ function contextOptions(
   };
 }
 
-/** Node tells suites of TLS 1.3 by their names; without a list those of its own standing are meant. */
+/** Node names the suites of TLS 1.3 in the same list; without a list its own defaults apply. */
 function cipherOptions(
   ciphers: string | null,
   suites: string | null,

@@ -27,7 +27,7 @@ export interface LinkListener {
  */
 export function openDatagramLink(address: Address, port: number, listener: LinkListener, context: ProbeContext): Link {
   const ways: DatagramLink[] = [];
-  /** The one that the server has answered on, and the one whose packet is being heard. */
+  /** `heard` is the link that the server has answered on, `current` the one whose packet is being processed. */
   let heard: DatagramLink | null = null;
   let current: DatagramLink | null = null;
   let isOpen = true;

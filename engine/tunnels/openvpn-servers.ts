@@ -93,7 +93,7 @@ export async function checkOpenvpn(prepared: PreparedOpenvpn, context: ProbeCont
   };
 }
 
-/** What the two ends do not agree on may be what we do not know; a refusal speaks for itself. */
+/** A mismatch may come from an option that we do not know, so the remark names it; a refusal needs no remark. */
 function withRemark(error: unknown, remark: string | null): unknown {
   if (remark === null || !(error instanceof NetworkFault)) return error;
   const { verdict, message, peerAnswered, peer, hint, cause } = error;

@@ -1,7 +1,7 @@
 /**
- * A share link's check (docs/api-contract.md#results): the server resolved and guarded, its port dialled by us where it has one of TCP, the config opened in
- * a proxy core, and verify endpoints asked through it until one proves the passage. A failure among many is looked at once more among few; then
- * the other core has its say, where there is one and the first could have been wrong.
+ * A share link's check (docs/api-contract.md#results): resolves and guards the server, dials its port where it is TCP, opens the config in
+ * a proxy core, and asks verify endpoints through it until one proves that it works. A failure under high load is checked again under low load; then
+ * the other core tries, where there is one and the first could have been wrong.
  */
 import type { TunnelFacts } from "../../model/result.ts";
 import type { Verdict } from "../../model/verdict.ts";

@@ -53,7 +53,7 @@ interface Opening {
 
 const NOTHING = (): void => {};
 
-/** It hears its socket, and has one timer at a time, because thousands of these wait for servers that say nothing. */
+/** It is its socket's listener and has one timer at a time, because thousands of these wait for servers that do not answer. */
 export class WireguardTunnel implements Tunnel, DatagramListener {
   readonly #endpoint: WireguardEndpoint;
   readonly #dial: WireguardDial;

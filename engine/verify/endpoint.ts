@@ -17,7 +17,7 @@ export interface VerifyEndpoint {
   readonly authority: string;
 }
 
-/** Networks of different companies, each of which answers from close to the server; the first two tell the address too. */
+/** Networks of different companies, each of which answers from close to the server; the first two report the address too. */
 export const STANDARD_VERIFY_URLS = [
   "https://www.cloudflare.com/cdn-cgi/trace#trace",
   "https://api.ipify.org/#ip",
@@ -66,12 +66,12 @@ function isProof(text: string): text is Proof {
   return PROOFS.has(text);
 }
 
-/** Whether its answer tells where the traffic left from. */
+/** Whether its answer says where the traffic left from. */
 export function tellsAddress({ proof }: VerifyEndpoint): boolean {
   return proof === "trace" || proof === "ip";
 }
 
-/** Whether its answer tells the country too, where the endpoint knows it. */
+/** Whether its answer says the country too, where the endpoint knows it. */
 export function tellsCountry({ proof }: VerifyEndpoint): boolean {
   return proof === "trace";
 }
@@ -86,7 +86,7 @@ export function requestOf({ path, authority, proof }: VerifyEndpoint, token: str
 /** Where traffic left from. */
 export interface Exit {
   readonly ip: string;
-  /** ISO 3166-1 alpha-2; null: not told. */
+  /** ISO 3166-1 alpha-2; null: not reported. */
   readonly country: string | null;
 }
 

@@ -18,7 +18,7 @@ const NO_TLS = /^(?:EPROTO|ERR_SSL_(?!.*ALERT))/;
 const CLOSES = /^HTTP\/1\.0|\nconnection: *close/i;
 /** Of an answer's first piece, where its head is. */
 const HEAD_BYTES = 2_048;
-/** How long the second answer is waited for: some cores do not tell that a connection has ended, ms. */
+/** How long the second answer is awaited: some cores do not report that a connection has ended, ms. */
 const MIN_PATIENCE_MS = 1_000;
 
 export interface ExchangeOptions {

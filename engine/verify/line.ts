@@ -1,13 +1,13 @@
 /**
- * The connection that an exchange speaks over: a native stream to a core's local port, which costs half of a socket of Node's, or such a socket
- * where there is no native way, and to endpoints that are asked directly.
+ * The connection of an exchange: a native stream to a core's local port, which costs half of a socket of Node's, or such a socket
+ * where there is no native one, and to endpoints that are asked directly.
  */
 import { connect, type Socket } from "node:net";
 import type { OwnedDescriptors } from "../../native/owned-descriptors.ts";
 import { openTcpStreams, type TcpStream, type TcpStreamListener } from "../../native/tcp-stream.ts";
 import { createNativeWay } from "../transport/native-way.ts";
 
-/** Tells the listener everything, also what the machine refuses at once; nothing before it has returned. */
+/** Reports everything to the listener, also what the machine refuses at once; never before it has returned. */
 export type OpenLine = (listener: TcpStreamListener) => TcpStream;
 
 export interface LocalLines {

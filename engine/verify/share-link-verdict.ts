@@ -1,6 +1,6 @@
 /**
- * What a share link's failed attempt means: the core's own words first, then what was seen through its port. Servers of these protocols refuse
- * most wrong credentials in silence, so how a connection ended, and how often, is all that tells them from a server without a way out. Pure.
+ * What a share link's failed attempt means: the core's own words count first, then what was seen through its port. Servers of these protocols drop
+ * most wrong credentials without an answer, so only how a connection ended, and how often, distinguishes that from a server without a network. Pure.
  */
 import type { Verdict } from "../../model/verdict.ts";
 import type { Engine } from "../cores/core.ts";

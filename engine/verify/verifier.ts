@@ -20,7 +20,7 @@ export interface Verifier {
 
 export interface VerifierWishes {
   readonly download?: VerifyEndpoint | null;
-  /** Endpoints that tell the country are asked first. */
+  /** Endpoints that report the country are asked first. */
   readonly isCountryWanted?: boolean;
 }
 

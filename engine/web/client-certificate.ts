@@ -1,6 +1,6 @@
 /**
  * The certificate that a website check shows of itself. It is a foreign key like those of tunnels: bounded before OpenSSL sees it, and given to it as
- * what was looked at, written anew. A key that would have to be tried out elsewhere first, RSA above 4,096 bits, is refused.
+ * what was parsed, encoded anew. A key that another process would have to try first, RSA above 4,096 bits, is refused.
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { HIDDEN } from "../../model/web-address.ts";
@@ -25,7 +25,7 @@ export interface ClientFault {
   readonly message: string;
 }
 
-/** @returns why they cannot be used; undefined: they can, or there are none. What is hidden is not looked at. */
+/** @returns why they cannot be used; undefined: they can, or there are none. Masked values are not checked. */
 export function clientFault({
   url,
   client_certificate: cert,

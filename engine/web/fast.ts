@@ -11,7 +11,7 @@ const MISSING: Readonly<Record<Missing, string>> = {
   body: "The server closed the connection before the body was complete",
 };
 
-/** Reads one answer, and tells the check how far it has come. */
+/** Reads one answer, and reports its progress to the check. */
 export class FastAnswer implements AnswerReader {
   readonly #reader: ResponseReader;
   readonly #context: DialContext;

@@ -33,7 +33,7 @@ export async function exchangeFull(
     bodyTimeout: 0,
     pipelining: 1,
   });
-  // `readable` also tells of an end without a byte.
+  // `readable` is also emitted at an end without a byte.
   socket.once("readable", () => {
     if (socket.bytesRead > 0) context.answered();
   });

@@ -24,7 +24,7 @@ export async function openTls(
   { verifiesCertificate, client }: WebPlan,
   context: ProbeContext,
 ): Promise<OpenedTls> {
-  // A redirect may lead anywhere; the client's certificate says who asks.
+  // A redirect may lead anywhere, and the client's certificate identifies the client.
   const own = hop.isAtHome && client !== null ? client : {};
   let socket: TLSSocket;
   try {

@@ -23,7 +23,7 @@ import { lookInto } from "./look-into.ts";
 import type { WebPlan } from "./plan.ts";
 import { openTls } from "./tls.ts";
 
-/** How a request is sent: `fast` as bare bytes with our own reader, `full` through undici. A server that speaks only HTTP/2 always gets `full`. */
+/** How a request is sent: `fast` as bytes with our own reader, `full` through undici. A server with HTTP/2 only always gets `full`. */
 export type WebPath = "fast" | "full";
 
 /** What is learned on the way, whatever the end. */
@@ -182,7 +182,7 @@ function afterRedirect(error: unknown, hop: Hop): unknown {
   });
 }
 
-/** A fault after the handshake still tells of the certificate; any other goes to the runner as it is. */
+/** After the handshake a fault still carries the certificate; any other goes to the runner as it is. */
 function outcomeOfFault(error: unknown, state: VisitState): Outcome {
   if (!(error instanceof NetworkFault) || state.certificate === null) throw error;
   return failed(error.verdict, error, state);

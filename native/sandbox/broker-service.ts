@@ -45,7 +45,7 @@ export interface BrokerService {
 export interface BrokerServiceOptions {
   /** The user that children are; null: ours. */
   readonly ownId: number | null;
-  /** Where the thread's code lies; absent: beside this file. */
+  /** Where the thread's code is; absent: beside this file. */
   readonly threadFile?: URL;
 }
 

@@ -58,7 +58,7 @@ function serve({ inbox, bell, ownId }: BrokerThreadData): void {
     onRefused: (token, { protocol, peer }) =>
       post({ type: "refused", token, protocol, ip: peer?.ip ?? null, port: peer?.port ?? 0 }),
   });
-  // Also when the thread ends by a fault: a child whose listener is closed hears ENOSYS and does not wait for ever.
+  // Also when the thread ends by a fault: a child whose listener is closed gets ENOSYS and does not wait for ever.
   process.once("exit", () => {
     broker.close();
     loop.close();

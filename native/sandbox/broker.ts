@@ -1,5 +1,5 @@
 /**
- * A broker of network connections: children that are held cannot connect by themselves; the kernel stops the call and tells us
+ * A broker of network connections: sandboxed children cannot connect by themselves; the kernel stops the call and notifies us
  * (seccomp_unotify(2)), and we make the connection where the child's list allows it. The address is copied from the child's memory once, and the
  * socket is a new one of ours, which the child gets when it is connected (SECCOMP_IOCTL_NOTIF_ADDFD). So nothing that the child does to its memory
  * or to its sockets meanwhile changes where the connection goes, and no call of ours can be made to wait.
@@ -39,7 +39,7 @@ export class Broker {
   readonly #deps: BrokerDeps;
   readonly #inbox: Inbox;
   readonly #memory: ChildMemory;
-  /** By token: those that were announced and not heard of, and the other way round. */
+  /** By token: children that were announced but have not handed over a listener, and listeners whose child was not announced. */
   readonly #announced = new Map<string, TargetList>();
   readonly #unknown = new Map<string, number>();
   readonly #children = new Map<string, BrokeredChild>();

@@ -110,7 +110,7 @@ export class BrokeredChild {
     };
   }
 
-  /** Of a listener that is ready: one whose call was interrupted meanwhile has nothing to tell. */
+  /** Called when a listener is ready; a call that was interrupted meanwhile has no notification. */
   answerNext(): void {
     const { libc } = this.#options;
     this.#notification.clear();

@@ -75,7 +75,7 @@ const RLIMIT_CORE = 4;
 /** linux/seccomp.h */
 const SECCOMP_SET_MODE_FILTER = 1;
 const NEW_LISTENER = 1 << 3;
-/** Since 5.19: a call that we have heard of is not interrupted by signals that do not kill. */
+/** Since 5.19: a call that we were notified of is not interrupted by signals that do not kill. */
 const WAIT_KILLABLE_RECV = 1 << 5;
 const EFAULT = 14;
 /** linux/memfd.h: since 6.3 it must be said that a file may be a program. */
@@ -169,7 +169,7 @@ export function prepareBrokerTrial(confinement: Confinement, broker: WayToBroker
   return prepare({ confinement, program: null, hold: knownHold(), broker, more: [open, call] });
 }
 
-/** Whether this kernel tells a process of the calls of another (seccomp_unotify(2)); whether a child may be held so is seen when it is tried. */
+/** Whether this kernel can notify a process of another one's calls (seccomp_unotify(2)); only a try shows whether a child may be held so. */
 export function knowsListeners(): boolean {
   return listenerFlags() !== null;
 }

@@ -121,7 +121,7 @@ const JGE = 0x35;
 const AND = 0x54;
 const RET = 0x06;
 
-/** linux/seccomp.h: what the broker hears of. */
+/** linux/seccomp.h: the broker is notified. */
 const RET_USER_NOTIF = 0x7fc0_0000;
 const ENOPROTOOPT = 92;
 const EACCES = 13;
@@ -210,8 +210,8 @@ export function filterFor(arch: Arch, options: FilterOptions): Filter {
 }
 
 /**
- * The filter that tells the broker: what names an address, and, with datagrams, what makes their sockets. It stands under the other one, whose
- * refusals go before. Numbers of other architectures are left to that one.
+ * The filter that notifies the broker of calls with an address, and, with datagrams, of those that make their sockets. The other filter's
+ * refusals take precedence. Numbers of other architectures are left to that one.
  */
 export function brokerFilter(arch: Arch, mayUseDatagrams: boolean): Buffer {
   const notify: readonly Line[] = [[RET, RET_USER_NOTIF]];
@@ -263,7 +263,7 @@ function reachLines(arch: Arch, reach: Reach): readonly Line[] {
     ];
   }
   return [
-    // Another filter could hear, or answer, what is for the broker.
+    // Another filter could receive, or answer, what is for the broker.
     ...onCall(arch, "seccomp", [[RET, refuse(EPERM)]]),
     ...onCall(arch, "prctl", [
       [LD, argumentAt(0)],

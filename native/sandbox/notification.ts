@@ -1,5 +1,5 @@
 /**
- * What the kernel tells of a system call that a filter returned SECCOMP_RET_USER_NOTIF for, and what it is answered: the structures of
+ * The kernel's notification of a system call that a filter returned SECCOMP_RET_USER_NOTIF for, and the answer: the structures of
  * seccomp_unotify(2) and linux/seccomp.h, the same on x86-64 and arm64. Pure.
  */
 
@@ -8,7 +8,7 @@ export const NOTIF_RECV = 0xc050_2100;
 export const NOTIF_SEND = 0xc018_2101;
 export const NOTIF_ID_VALID = 0x4008_2102;
 export const NOTIF_ADDFD = 0x4018_2103;
-/** _IOW('!', 4, __u64), Linux 6.6: the argument is the flags. SYNC_WAKE_UP: who is told, and who is answered, goes on at the processor of the other, who waits now. */
+/** _IOW('!', 4, __u64), Linux 6.6: the argument is the flags. SYNC_WAKE_UP: the process that is notified or answered runs on the processor of the other, which waits. */
 export const NOTIF_SET_FLAGS = 0x4008_2104;
 export const SYNC_WAKE_UP = 1n;
 

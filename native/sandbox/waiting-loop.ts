@@ -17,7 +17,7 @@ import {
 } from "../libc.ts";
 import type { Readiness } from "../readiness.ts";
 
-/** Descriptors told by one epoll_wait(2). */
+/** Descriptors of one epoll_wait(2). */
 const EVENTS_PER_CALL = 64;
 const COUNTER_BYTES = 8;
 

@@ -24,7 +24,7 @@ export function createFraming(params: AmneziaParams, deps: FramingDeps): Framing
     return first + Math.floor((uint32At(deps.randomBytes(4), 0) / 0x1_0000_0000) * (last - first + 1));
   }
 
-  /** @returns what kind of message lies behind `skip` bytes, with its head readable; undefined when it is not this one */
+  /** @returns the message of this kind after `skip` bytes, with its header decoded; empty when it is another kind */
   function read(datagram: Uint8Array, kind: Framed["kind"], skip: number, sizeBytes: number, header: Range) {
     const isLongEnough = datagram.length >= skip + sizeBytes;
     const isExact = kind === "transport" || params.hasTrailers || datagram.length === skip + sizeBytes;
@@ -78,7 +78,7 @@ function uncovered(datagram: Uint8Array, start: number, end: number, hiddenBytes
   return message;
 }
 
-/** What a client of these settings would have to be told of a server's datagram that it cannot read. @returns null when it says nothing */
+/** Explains a server's datagram that these settings cannot read. @returns null when its size suggests nothing */
 export function explainStray(params: AmneziaParams, sizeBytes: number): string | null {
   const { response, cookie } = params.padding;
   if (sizeBytes === RESPONSE.bytes + response) return "H2 (or HeaderProtectionKey) is another there";

@@ -1,8 +1,8 @@
 /**
  * DNS messages (RFC 1035 section 4): a query out, its reply in. Pure. Replies are untrusted: every length is checked
  * against the bytes that are there, pointers may only go back, names, records and bytes are bounded.
- * Own code instead of dns-packet, which takes a record's length from its type and not from the message, so one that lies
- * about it shifts all that follows; the tests use dns-packet as the other side.
+ * Own code instead of dns-packet, which takes a record's length from its type and not from the message, so that a wrong length
+ * shifts all that follows; the tests use dns-packet as the other side.
  */
 import { type DataType, dataOf, TYPE_NUMBERS } from "./data.ts";
 import { DnsFormatError, NAME_BYTES, Reader } from "./reader.ts";

@@ -136,7 +136,7 @@ class ContentDecoder implements Decoder {
   }
 }
 
-/** @param firstByte of the coded bytes: tells deflate's two forms apart, zlib's header or none (RFC 9110 section 8.4.1.2) */
+/** @param firstByte of the coded bytes: distinguishes deflate's two forms, with zlib's header or none (RFC 9110 section 8.4.1.2) */
 function openStream(coding: string, firstByte: number | undefined): Stream {
   const options = { chunkSize: PIECE_BYTES };
   if (coding === "gzip") return zlib.createGunzip(options);

@@ -55,7 +55,7 @@ export function parseIkev2(fields: TunnelFields): ParsedTunnel {
   };
 }
 
-/** A gateway tells clients without a username apart by their identity; with a pre-shared key and none it is our address, which is one for all. */
+/** A gateway identifies clients without a username by their identity; with a pre-shared key and no identity that is our address, the same for all. */
 function accountOf(localId: string | undefined, certificate: GivenCertificate | null): string {
   if (isGiven(localId)) return `id ${localId.trim()}`;
   return certificate === null ? "psk" : `id ${certificate.subject.toString("hex")}`;

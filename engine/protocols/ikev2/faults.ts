@@ -4,7 +4,7 @@ import { NOTIFY, type Notify, notifyName } from "./notify.ts";
 
 export type Stage = "init" | "auth" | "child";
 
-/** The one that tells most comes first when several are there. */
+/** Of several notifies the most informative comes first. */
 export function faultOfNotify({ type, data }: Notify, stage: Stage): NetworkFault {
   const peer = notifyName(type);
   const known = (verdict: NetworkFault["verdict"], message: string, hint?: string): NetworkFault =>

@@ -36,7 +36,7 @@ export class FirstAnswers {
     this.#granted.add(nameOf(wish));
   }
 
-  /** Whether it repeats what was heard before, or answers an earlier message than the present one. @throws IkeFormatError */
+  /** Whether it repeats an earlier answer, or answers a message before the present one. @throws IkeFormatError */
   isOld(payloads: readonly Payload[]): boolean {
     const wish = wishOf(payloads);
     if (wish !== undefined) return this.#granted.has(nameOf(wish));

@@ -70,7 +70,7 @@ export class IkeSa {
   }
 
   /**
-   * The header tells whether it is waited for, before its keys are tried: a late fragment must not push out those of the present message.
+   * The header shows whether it is expected, before its keys are tried: a late fragment must not push out those of the present message.
    *
    * @throws IkeFormatError for what is from the gateway and cannot be read
    */

@@ -40,7 +40,7 @@ const MESSAGE_LIMIT_BYTES = 65_535;
 /** Ours: gateways send at most about twenty with a long chain of certificates. */
 const PAYLOAD_LIMIT = 64;
 
-/** Bytes that are no IKEv2. The message tells what is wrong with them and repeats none. */
+/** Bytes that are not IKEv2. The message says what is wrong and repeats no byte. */
 export class IkeFormatError extends Error {
   override readonly name = "IkeFormatError";
 }

@@ -29,7 +29,7 @@ export const NOTIFY = {
   supportedAuthMethods: 16_443,
 } as const;
 
-/** Types below it are errors, the others tell a state (section 3.10.1). */
+/** Types below it are errors, the others are status types (section 3.10.1). */
 const FIRST_STATUS = 16_384;
 
 const NAMES: ReadonlyMap<number, string> = new Map([
@@ -77,7 +77,7 @@ export function decodeHashes(data: Buffer): ReadonlySet<number> {
 const NAMED_SIGNATURE = 14;
 const IDENTIFIER_AT = 3;
 
-/** @returns the AlgorithmIdentifiers of signatures that are announced, as hexadecimal text; the rest is not looked at where one is cut off */
+/** @returns the AlgorithmIdentifiers of the announced signatures, as hexadecimal text; what follows a truncated one is ignored */
 export function decodeAnnouncements(data: Buffer): readonly string[] {
   const identifiers: string[] = [];
   let at = 0;

@@ -33,7 +33,7 @@ const GATEWAY_PURPOSES = new Set([
   "2.5.29.37.0", // any
 ]);
 
-/** What cannot be read is left out: the operator's and the user's PEM has been looked at before. */
+/** An unreadable certificate is left out: the PEM of the operator and of the user was checked before. */
 export function createAnchors(pems: readonly string[]): Anchors {
   const bySubject = new Map<string, Buffer[]>();
   const keyHashes: Buffer[] = [];

@@ -11,7 +11,7 @@ export type QuestionKind = "icmp" | "dns" | "tcp";
 export interface QuestionTarget {
   readonly kind: QuestionKind;
   readonly address: AddressBytes;
-  /** 53 for DNS unless told; 0 for ICMP. */
+  /** 53 for DNS by default; 0 for ICMP. */
   readonly port: number;
 }
 

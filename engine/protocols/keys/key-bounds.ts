@@ -164,7 +164,7 @@ function boundCurve(parameters: DerValue | undefined): KeyFacts {
   return { kind: "ec", modulusBits: 0 };
 }
 
-/** Without parameters they are the issuer's (RFC 3279 section 2.3.2), which were looked at as well. */
+/** Without parameters they are the issuer's (RFC 3279 section 2.3.2), which were checked as well. */
 function boundDsa(parameters: DerValue | undefined, key: DerValue | undefined): KeyFacts {
   const [p, q, g] = parameters?.tag === DER.sequence ? (readDer(parameters.content) ?? []) : [];
   if (p === undefined) {

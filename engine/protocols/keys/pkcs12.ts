@@ -20,9 +20,9 @@ import {
 } from "./key-derivation.ts";
 
 export interface OpenedPkcs12 {
-  /** PrivateKeyInfo in DER, each; not looked at yet (key-bounds.ts). */
+  /** PrivateKeyInfo in DER, each; not checked yet (key-bounds.ts). */
   readonly keys: readonly Buffer[];
-  /** DER, each, in the order of the file; not looked at yet. */
+  /** DER, each, in the order of the file; not checked yet. */
   readonly certificates: readonly Buffer[];
 }
 
@@ -105,7 +105,7 @@ class Opening {
   readonly #cost: KeyCost = { rounds: 0, scryptBytes: 0 };
   readonly #keys: Buffer[] = [];
   readonly #certificates: Buffer[] = [];
-  /** Its MAC is under no password at all, which the older derivation tells from an empty one. */
+  /** Its MAC is under no password at all, which the older derivation distinguishes from an empty one. */
   #isWithoutPassword = false;
   #seen = 0;
 

@@ -23,7 +23,7 @@ export interface LoginSettings {
 
 export type LoginResult =
   | { readonly kind: "up"; readonly offer: TunnelOffer }
-  /** Another server is to be asked; nothing about the user was told to this one. */
+  /** Another server is to be asked; this one has received nothing about the user. */
   | { readonly kind: "elsewhere"; readonly url: URL };
 
 export type LoginTalk = Generator<HttpRequest, LoginResult, HttpAnswer>;
@@ -255,7 +255,7 @@ class Login {
     return refusals.refusedLogin(this.#settings.group !== null, said);
   }
 
-  /** The server's words without what it was told. */
+  /** The server's text without the credentials that it received. */
   #clean(text: string): string;
   #clean(text: string | null): string | null;
   #clean(text: string | null): string | null {

@@ -50,7 +50,7 @@ export function parseOffer(answer: Pick<HttpAnswer, "headers">): TunnelOffer | u
   };
 }
 
-/** Whether the server says that this address lies behind it. */
+/** Whether the server says that this address is behind it. */
 export function isOffered({ networks }: TunnelOffer, address: AddressBytes): boolean {
   return networks.length === 0 || networks.some((network) => isWithin(network, address));
 }

@@ -69,7 +69,7 @@ export class ControlChannel {
   #expected = 0;
   readonly #held = new Map<number, Buffer>();
   #acks: number[] = [];
-  /** Told last: told again beside messages, because a packet that told it may be lost and a server without state yet needs it (2.6). */
+  /** Acknowledged last, and repeated with the next messages: the packet may be lost, and a server without state still needs it (2.6). */
   #acknowledged: readonly number[] = [];
   /** The next message that carries TLS carries the wrapped key too. */
   #resendsKey = false;

@@ -113,7 +113,7 @@ export class DataChannel {
     return this.#sealPayload(this.#framed(Buffer.from(ipPacket)));
   }
 
-  /** Tells the server over UDP that this client is gone; it has no other way to know. */
+  /** Notifies the server over UDP that this client is gone; UDP itself has no close. */
   sealExit(): Buffer {
     return this.#sealPayload(this.#framed(OCC_EXIT));
   }

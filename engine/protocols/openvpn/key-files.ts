@@ -1,5 +1,5 @@
 /**
- * Keys and certificates that a profile carries: bounded before OpenSSL sees them, and handed on as what was looked at, written anew. Pure.
+ * Keys and certificates in a profile: their size is bounded before OpenSSL reads them, and OpenSSL gets what was parsed, encoded anew. Pure.
  */
 import { TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import { boundCertificates, requireCertificates, withinBounds } from "../certificates.ts";
@@ -16,7 +16,7 @@ export interface KeyFiles {
   readonly cert: string | null;
   readonly key: string | null;
   readonly crl: string | null;
-  /** PKCS #12 in bytes, or a key in PEM whose use may cost more than its size tells. */
+  /** PKCS #12 in bytes, or a key in PEM whose use may cost more than its size suggests. */
   readonly untried:
     | { readonly kind: "pkcs12"; readonly bytes: Buffer }
     | { readonly kind: "key"; readonly pem: string }

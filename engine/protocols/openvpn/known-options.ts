@@ -1,6 +1,6 @@
 /**
  * Options of a profile that this checker does as they say, or that change nothing about whether the tunnel comes up and carries packets
- * (openvpn(8) of 2.7). Any other may be what makes the tunnel another one than the checker's, so it is told by its name. Pure.
+ * (openvpn(8) of 2.7). Any other may make the tunnel differ from the checker's, so the result names it. Pure.
  */
 
 /** Read by settings.ts, config.ts, verify.ts and tls-settings.ts. */

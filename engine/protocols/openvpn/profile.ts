@@ -1,6 +1,6 @@
 /**
  * OpenVPN profiles as lines: options with their parameters, inline files, <connection> blocks. Pure text; no path is ever followed and no
- * script is looked at. Grammar: openvpn(8) "INLINE FILE SUPPORT", options.c parse_line.
+ * script is read. Grammar: openvpn(8) "INLINE FILE SUPPORT", options.c parse_line.
  */
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 

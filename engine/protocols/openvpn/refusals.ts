@@ -13,7 +13,7 @@ const UNSUPPORTED: ReadonlySet<string> = new Set(
 const FILES: ReadonlySet<string> = new Set(
   "ca cert key extra-certs pkcs12 tls-auth tls-crypt tls-crypt-v2 crl-verify".split(" "),
 );
-/** Run a program, read or write a file, or open a door: never done, and told. */
+/** Options that run a program, read or write a file, or open a port: never obeyed, and reported. */
 const NEVER_DONE: ReadonlySet<string> = new Set(
   (
     "up down plugin script-security route-up route-pre-down ipchange tls-verify tls-crypt-v2-verify learn-address " +
@@ -21,7 +21,7 @@ const NEVER_DONE: ReadonlySet<string> = new Set(
     "writepid daemon chroot cd capath askpass tls-export-cert replay-persist dns-updown management"
   ).split(" "),
 );
-/** Options that are told. */
+/** Options that are reported. */
 const MAX_TOLD = 8;
 
 /** @throws TunnelConfigError naming the line */

@@ -41,7 +41,7 @@ export function parseShadowsocksLink(link: string): ShareLink {
 
 function addressOf(body: string): AddressLink {
   const at = body.indexOf("@");
-  // It is no letter of base64: before the first cut it tells the newer form.
+  // It is not a letter of base64: before the first separator it shows the newer form.
   if (at >= 0 && !isBefore(body, "?", at) && !isBefore(body, "#", at)) return splitAddress(body);
   const { whole, query, fragment } = cutLink(body, wholeAddress);
   if (whole === undefined) {

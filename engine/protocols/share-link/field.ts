@@ -8,14 +8,14 @@ import { parseHost, readHost, readPort, splitAuthority } from "../endpoint.ts";
 /** By folded name (share-link/link.ts). */
 export type Parameters = ReadonlyMap<string, string>;
 
-/** Told what was read over or kept as it stands, in words for people; never the text itself, which may be a secret. */
+/** Reports what was ignored or kept as it is, in words for people; never the text itself, which may be a secret. */
 export type Ignore = (field: string, what: string) => void;
 
 /** Longest text that a provider puts into one field, characters. */
 const MAX_TEXT = 2_048;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what no field of a core may hold
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]|\p{Surrogate}/u;
-/** Of texts that a provider writes, nearly all: looked at in one go. */
+/** Nearly all texts of providers match it: checked first, because it is cheap. */
 const PLAIN_LINE = /^[\u0020-\u007e]*$/;
 const PLAIN_WORD = /^[a-z0-9.-]*$/;
 const TRUE_WORDS = new Set(["1", "t", "true", "yes", "on"]);

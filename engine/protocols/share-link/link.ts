@@ -50,7 +50,7 @@ const WRAPPING = /[\s\ufeff\u200b\u200c\u200d\u2060\u00ad"'`,]|&amp;/;
 /** A link of a provider is a few hundred characters; ML-DSA and ML-KEM keys make it thousands. */
 const MAX_LINK = 16_384;
 
-/** Asked before anything else of a link is looked at. @throws TunnelConfigError */
+/** Called before anything else of a link is read. @throws TunnelConfigError */
 export function refuseLong(link: string): void {
   if (link.length > MAX_LINK) throw new TunnelConfigError(`the link is longer than ${MAX_LINK} characters`);
 }
@@ -225,7 +225,7 @@ export function parametersOf(query: string): ReadonlyMap<string, string> {
 }
 
 /**
- * Converters encode whole queries a second time. Where a `%` may be meant, only a beginning that no value has tells so: a path has a slash there,
+ * Converters encode whole queries a second time. Where a `%` may be meant, only the beginning of the value shows it: a path has a slash there,
  * `extra` a brace.
  *
  * @param value decoded once

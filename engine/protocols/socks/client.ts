@@ -99,7 +99,7 @@ export class SocksReplies {
   }
 }
 
-/** @returns undefined as long as it cannot be told */
+/** @returns undefined while more bytes are needed to decide */
 function sizeOf(kind: ReplyKind, bytes: Buffer): number | undefined | "not-socks" {
   if (bytes.length === 0) return undefined;
   if (bytes[0] !== (kind === "login" ? LOGIN_VERSION : VERSION)) return "not-socks";

@@ -10,7 +10,7 @@ export interface Said {
 }
 
 export interface Turn {
-  /** What the client sends; empty where the server speaks first. */
+  /** What the client sends; empty where the server sends first. */
   readonly command: string | Uint8Array;
   readonly read: ReadAnswer<Said>;
 }

@@ -15,7 +15,7 @@ import { literalOf } from "../../net/literal.ts";
 import { parseEndpoint, parseHost, withAddress } from "../endpoint.ts";
 import { entryOf, itemsOf, parseIni, type Section, type WireguardFile } from "./ini.ts";
 
-/** What clients know (wg-quick); others are told, not refused, because apps add their own. */
+/** Keys that wg-quick knows; others are reported, not refused, because apps add their own. */
 const INTERFACE_KEYS =
   "PrivateKey ListenPort FwMark Address DNS MTU Table PreUp PostUp PreDown PostDown SaveConfig Reserved".split(" ");
 const PEER_KEYS = "PublicKey PresharedKey Endpoint AllowedIPs PersistentKeepalive AdvancedSecurity Reserved".split(" ");

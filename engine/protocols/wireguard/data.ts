@@ -3,7 +3,7 @@ import { TAG_BYTES, type WireguardCrypto } from "./crypto.ts";
 import { setUint32, TRANSPORT, uint32At } from "./message.ts";
 import type { DataKeys } from "./noise.ts";
 
-/** Packets are padded to a multiple of this, so that their length tells less. */
+/** Packets are padded to a multiple of this, so that their length reveals less. */
 const PADDING_BYTES = 16;
 /** Counters that may come late, in bits; the kernel's is 8192, and a probe sees a few dozen packets. */
 const WINDOW = 2_048;

@@ -1,6 +1,6 @@
 /**
  * The file format of `wg` and `wg-quick`: [Interface] once, [Peer] once or more, `Key = value` with keys in any case, `#` begins a comment
- * anywhere. What wg-quick would execute (PostUp …) is never looked at.
+ * anywhere. What wg-quick would execute (PostUp …) is never read.
  */
 import { before, linesOf } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
