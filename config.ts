@@ -120,7 +120,7 @@ export const SETTINGS = Object.keys(schema.shape);
 const CLIENT_SETTINGS = ["SONDE_URL", "SONDE_KEY", "SONDE_PROJECT"] as const;
 const KNOWN = new Set([...SETTINGS, ...CLIENT_SETTINGS]);
 const PREFIX = "SONDE_";
-/** What tests tell the programs that they start beside ours. */
+/** What tests pass to the programs that they start beside ours. */
 const OF_TESTS = `${PREFIX}TEST_`;
 
 /** @throws ConfigError for a name that is no setting: a misspelt one would leave its default in place, unnoticed */

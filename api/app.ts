@@ -176,7 +176,7 @@ function shared(api: Api, route: ProjectRoute, call: ProjectCall, waits = true):
   return makeShared(api, route, call, key);
 }
 
-/** No caller waits for what fails here: the one that asks when the old answer has ended makes it, and is told. */
+/** No caller waits for it, so a failure is not reported: the first caller after the old answer has ended makes it again, and gets the failure. */
 async function renew(api: Api, route: ProjectRoute, call: ProjectCall, key: string): Promise<void> {
   try {
     await makeShared(api, route, call, key);

@@ -20,7 +20,7 @@ export async function withAudit(
   call: KeyCall | ProjectCall,
   work: () => ApiAnswer | Promise<ApiAnswer>,
 ): Promise<ApiAnswer> {
-  // What cannot be read here is told by the handler.
+  // The handler adds what cannot be read here.
   const name = (await rule.nameOf?.(api, call).catch(() => null)) ?? null;
   const answer = await work();
   if (!isStream(answer) && answer.status < 300) await recordChange(api, route, rule, call, answer, name);

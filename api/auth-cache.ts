@@ -2,7 +2,7 @@
  * Keys, rights and projects as they are now, cached against the control plane's generation number.
  *
  * The generation is read for every request, so a key that was revoked anywhere stops with the next request. On SQLite that is one prepared
- * statement (microseconds), and none when the database's stamp tells that nothing at all was committed. On PostgreSQL it is a round trip; requests that wait share one read, but only a read that *started* after they
+ * statement (microseconds), and none when the database's stamp shows that nothing was committed. On PostgreSQL it is a round trip; requests that wait share one read, but only a read that *started* after they
  * came, so none is answered from before a revocation that was already committed.
  */
 

@@ -11,7 +11,7 @@ import type { Membership } from "./auth-cache.ts";
 import { forbidden, refusal } from "./errors.ts";
 import { type Call, canEdit, type KeyCall, type ProjectCall, type Route } from "./route.ts";
 
-/** Who asks. */
+/** The caller. */
 export interface Caller {
   readonly user: UserRecord;
   /** Of a session: the one that it was made with; null: it was made with a link. */

@@ -1,4 +1,4 @@
-/** A person was told apart, by whatever way: a session of the page begins, and the one that the browser had before ends. */
+/** A person was identified, in whatever way: a session of the page begins, and the browser's session before it ends. */
 import { newSecret } from "../store/session-secret.ts";
 import type { SessionRecord, SessionVia } from "../store/sql/accounts/sessions-port.ts";
 import type { Api } from "./api.ts";

@@ -277,7 +277,7 @@ export function resultsAway(reason: string | null): ApiError {
 /** Seconds until a store that is away is worth asking again. */
 export const RETRY_SOON: readonly string[] = ["Retry-After", "5"];
 
-/** RFC 9110 section 11.6.1: a 401 names a way to say who asks. Browsers ask no one for a password at this scheme. */
+/** RFC 9110 section 11.6.1: a 401 names a way to authenticate. Browsers show no dialog for a password at this scheme. */
 const BEARER: readonly string[] = ["WWW-Authenticate", "Bearer"];
 
 /** Standard error body (docs/api-contract.md#order-of-checks). */

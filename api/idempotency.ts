@@ -77,7 +77,7 @@ function callerOf({ session, key }: KeyCall): string {
   return session === null ? String(key?.id) : `session ${session.id}`;
 }
 
-/** Only the answer to what was done is kept: a refusal (400 and above) did nothing, so the caller may mend the request and send it again. */
+/** Only answers of success are kept: a refusal (400 and above) did nothing, so the caller may correct the request and send it again. */
 function isKept({ status, body }: ApiResponse): boolean {
   return status < 300 && typeof body === "string" && body.length <= MOST_BYTES;
 }

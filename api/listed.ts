@@ -1,7 +1,7 @@
 /**
  * Lists: an `ETag`, 304 for those that have the list already, and gzip where the caller takes it.
  *
- * The length of a compressed answer tells how alike its parts are. Who watches lengths and has a text in the answer, such as the error message of
+ * The length of a compressed answer shows how alike its parts are. An observer of lengths who has a text in the answer, such as the error message of
  * a watched server, could guess a secret that stands beside it, letter by letter (BREACH). So an answer that shows secrets is never compressed: its
  * handler says so (`holdsSecrets`). Of lists that is the one of monitors whose addresses have a query or a user name.
  */

@@ -7,7 +7,7 @@ import { badRequest } from "./errors.ts";
 export interface QueryParameter<T> {
   /** What the document shows: the value as its readers understand it. */
   readonly schema: z.ZodType;
-  /** What a bad value is told, for the document. */
+  /** The message for a bad value, for the document. */
   readonly refusal?: string;
   /** @param text empty when absent @param all every value that was sent, where it may be sent several times */
   read(text: string, all: readonly string[]): T;

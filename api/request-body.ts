@@ -64,7 +64,7 @@ class Kept {
   }
 }
 
-/** A body whose head told its length. */
+/** A body whose head has its length. */
 export class LengthBodyReader implements BodyReader {
   readonly #kept: Kept;
   #left: number;

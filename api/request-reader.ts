@@ -126,7 +126,7 @@ export class RequestReader {
     return this.#bytes === null ? 0 : this.#bytes.length - this.#at;
   }
 
-  /** Whether a sender waits to be told that its body is wanted; true once for a request. */
+  /** Whether a sender waits for `100 Continue`; true once for a request. */
   takeContinue(): boolean {
     const isAsked = this.#isContinueAsked;
     this.#isContinueAsked = false;

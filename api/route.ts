@@ -127,7 +127,7 @@ interface PublicRoute extends RouteBase {
 }
 interface KeyRoute extends RouteBase {
   readonly scope: "key";
-  /** What a plan without API access is told, where it is not the usual. */
+  /** The refusal for a plan without API access, where it is not the usual. */
   readonly noApiAccess?: ErrorName;
   handle(api: Api, call: KeyCall): MaybePromise<ApiAnswer>;
 }
@@ -135,7 +135,7 @@ export interface ProjectRoute extends RouteBase {
   readonly scope: "project";
   /** `project` in the query names the project, and wins over the header: a browser's EventSource sends no headers. */
   readonly isProjectInQuery?: true;
-  /** Owner, Admin and Manager only; what a Viewer is told. */
+  /** Owner, Admin and Manager only; the refusal for a Viewer. */
   readonly editorsOnly?: string;
   /** An answer that is in memory and current: it is looked for before the read has to wait for others. */
   kept?(api: Api, call: ProjectCall): ApiResponse | undefined;

@@ -1,4 +1,4 @@
-/** Rules of alerts as the API and the operator's command read and show them, and who would hear by them (docs/api-contract.md#alerts). */
+/** Rules of alerts as the API and the operator's command read and show them, and who would be notified by them (docs/api-contract.md#alerts). */
 import type { z } from "zod";
 import { UPTIME_KINDS } from "../engine/contract/registry.ts";
 import {
@@ -139,7 +139,7 @@ interface Audience {
   readonly quietHours: readonly QuietHours[];
 }
 
-/** Who would hear, and why the others would not. */
+/** Who would be notified, and why the others would not. */
 export function hearing({ monitor, event, nowMs }: Question, { rules, channels, quietHours }: Audience) {
   const severity = event === "down" ? "critical" : "warning";
   const facts: AlertFacts = { event, severity, subject: "preview", monitor, subscriptionId: monitor.subscriptionId };

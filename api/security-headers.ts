@@ -1,6 +1,6 @@
 /**
- * What browsers are told with every answer. The page runs only our own script and style, from this address, writes no HTML from text (Trusted Types),
- * stands in no frame and tells no other site where it was. HSTS is left to the proxy that speaks TLS.
+ * Headers of every answer for browsers. The page runs only our own script and style, from this address, writes no HTML from text (Trusted Types),
+ * cannot be framed, and sends no referrer to other sites. HSTS is left to the proxy that terminates TLS.
  */
 
 /** Names and values in turn: all but the policy of content, which a page may have of its own. */

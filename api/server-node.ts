@@ -1,4 +1,4 @@
-/** node:http before the API: for who wants no parser of ours at the door. Same limits, same suite. */
+/** node:http before the API, for operators who prefer its parser to ours. Same limits, same suite. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
@@ -175,7 +175,7 @@ function standIn(line: Line, outgoing: ServerResponse, serve: () => Promise<void
   const served = serving.catch(() => {
     outgoing.destroy();
   });
-  // node:http tells of no end to an answer that has not begun.
+  // node:http reports no end of an answer that has not begun.
   line.last = Promise.all([served, Promise.race([hasLeft, line.isGone])]).then(() => {
     line.length--;
   });

@@ -14,7 +14,7 @@ export interface StreamReader {
   readonly method: string;
   /** null: a key's. */
   readonly sessionId: number | null;
-  /** Whether the reader would be let in again. Rejects when that cannot be told now. */
+  /** Whether the reader would be let in again. Rejects when that cannot be decided now. */
   mayStill(): Promise<boolean>;
 }
 
@@ -43,7 +43,7 @@ export function createStreams(most: number): Streams {
     count >= most || (sessionId !== null && (ofSession.get(sessionId) ?? 0) >= MAX_OF_SESSION);
   const look = async (): Promise<void> => {
     for (const [sink, reader] of [...open]) {
-      // What cannot be told now is asked again.
+      // What cannot be decided now is asked again.
       if (!(await reader.mayStill().catch(() => true))) sink.end();
     }
   };
@@ -51,7 +51,7 @@ export function createStreams(most: number): Streams {
   return {
     look,
     admit(response, reader) {
-      // HEAD is told what GET would be answered, and opens nothing.
+      // HEAD gets the status and headers of GET, and opens nothing.
       if (reader.method === "HEAD") return response;
       if (isFull(reader)) return errorResponse(refusal("tooManyStreams", { headers: RETRY_SOON }));
       change(1, reader);

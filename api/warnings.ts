@@ -1,5 +1,5 @@
 /**
- * What of a request was ignored. The contract lets callers send what the API does not know, so it is told and not refused: a misspelt field would
+ * What of a request was ignored. The contract lets callers send what the API does not know, so it warns and does not refuse: a misspelt field would
  * else answer 200 and change nothing (docs/api-contract.md#conventions). Pure.
  */
 import { z } from "zod";

@@ -284,7 +284,7 @@ class Checker implements RunningChecker {
       if (check === undefined) continue;
       if (outcome.verdict === "ok") this.#silence.passed(performance.now());
       const isHeld = this.#network.take(check, outcome);
-      // The scheduler hears that the run is over, so the monitor's next turn does not wait for the outcome.
+      // The scheduler gets a message that the run is over, so the monitor's next turn does not wait for the outcome.
       if (isHeld) check.reportPending?.(sound(outcome));
     }
   }

@@ -4,7 +4,7 @@ import type { Command } from "commander";
 /** Adds itself to the program: name, words, options, an example, and what it does. */
 export type AddCommand = (program: Command) => void;
 
-/** Something the person at the terminal can mend: one line, no stack. */
+/** An error that the person at the terminal can correct: one line, no stack. */
 export class CommandError extends Error {
   override readonly name = "CommandError";
   readonly exitCode: number;
@@ -15,7 +15,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Of the commands that tell a wrong call apart from a check that did not pass. */
+/** Of the commands that distinguish a wrong call from a check that did not pass. */
 const USAGE = 2;
 
 export function usageError(message: string): CommandError {

@@ -3,7 +3,7 @@ import type { IncidentRow, MonitorRow, ResultRowShown } from "./client.ts";
 import { sparkline } from "./sparkline.ts";
 import { type Column, plain, renderTable, shorten, type TableOptions } from "./table.ts";
 
-/** As the API shows one, as far as it is told. */
+/** A monitor's state as the API shows it, as far as the answer has it. */
 export interface MonitorShown extends MonitorRow {
   readonly url?: string | null;
   readonly host?: string | null;

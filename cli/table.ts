@@ -50,7 +50,7 @@ export function tableOptions(stream: NodeJS.WriteStream = process.stdout): Table
   return { columns: stream.isTTY === true ? stream.columns || STANDARD_COLUMNS : null, paint: painter(stream) };
 }
 
-/** Of a terminal that does not tell. */
+/** Of a terminal that does not report its width. */
 const STANDARD_COLUMNS = 80;
 const PLAIN: TableOptions = { columns: null, paint: (_color, text) => text };
 /** Of each cell: a blank on both sides. */

@@ -1,6 +1,6 @@
 /**
- * Alerts that are no incidents (docs/api-contract.md#incidents): a monitor becomes partial and is told to say so; too few configs of its server work;
- * its certificate or its domain's registration runs out. The last is told once for each certificate or registration and threshold: what was told is remembered.
+ * Alerts without an incident (docs/api-contract.md#incidents): a monitor becomes partial and its settings ask for an alert; too few configs of its server work;
+ * its certificate or its domain's registration expires. The last is sent once for each certificate or registration and threshold, and what was sent is remembered.
  */
 import type { ConfigShare, ShareChange } from "./config-share.ts";
 import type { ExpirySubject } from "./event.ts";
@@ -37,7 +37,7 @@ export type MonitorAlert =
 export interface SentExpiryAlert {
   readonly subject: ExpirySubject;
   readonly expiresAtMs: number;
-  /** The most urgent threshold that was told: one that is set lower later is crossed anew. */
+  /** The most urgent threshold of which an alert was sent: a lower one that is set later is crossed anew. */
   readonly thresholdDays: number;
 }
 

@@ -1,4 +1,4 @@
-/** Rules: who is told of what, and how soon. An ordered list, because people read lists; the first that matches counts, unless it goes on. Pure. */
+/** Rules: who is notified of what, and how soon. An ordered list, because people read lists; the first that matches counts, unless it says to go on. Pure. */
 import { familyOf, type Kind } from "./kind.ts";
 import type { Selected, Selector } from "./selector.ts";
 import type { MonitorStatus } from "./status.ts";
@@ -57,7 +57,7 @@ export interface RuleSettings {
   };
   /** null: every active channel. */
   readonly channels: readonly number[] | null;
-  /** Told only if it still holds then, s. */
+  /** Notifies only if it still holds then, s. */
   readonly delayS: number;
   readonly groupBy: Grouping;
   /** The first message of a group waits for others that belong to it, s. */
@@ -68,7 +68,7 @@ export interface RuleSettings {
   readonly repeatS: number | null;
   /** Each further repetition comes so many times later, a day at most. */
   readonly repeatGrowth: number;
-  /** Told when it is over. */
+  /** Notifies also when it is over. */
   readonly recovered: boolean;
   readonly quietHoursId: number | null;
   readonly escalation: readonly EscalationStep[];
@@ -118,7 +118,7 @@ export interface AlertMonitor {
 export interface AlertFacts {
   readonly event: AlertEvent;
   readonly severity: AlertSeverity;
-  /** `inc_9`, `srv_12:certificate`, `sub_5`, `chn_3`: one thing that is told of. */
+  /** `inc_9`, `srv_12:certificate`, `sub_5`, `chn_3`: the subject of an alert. */
   readonly subject: string;
   readonly monitor: AlertMonitor | null;
   readonly subscriptionId: number | null;
@@ -135,7 +135,7 @@ export function mismatchOf(rule: RuleSettings, facts: AlertFacts): string | null
   return selects(select, facts.monitor) ? null : "the monitor is not selected";
 }
 
-/** Those that tell of it, in their order. @param rules the project's; none: the default rule */
+/** The rules that match, in their order. @param rules the project's; none: the default rule */
 export function matchingRules(rules: readonly AlertRule[], facts: AlertFacts): readonly AlertRule[] {
   const matching: AlertRule[] = [];
   for (const rule of rules.length === 0 ? [DEFAULT_RULE] : rules) {
@@ -180,7 +180,7 @@ export function groupKeyOf(groupBy: Grouping, { subject, monitor, subscriptionId
 }
 
 /**
- * Told to who took a channel away: of rules that tell none of those that are left.
+ * A warning to a caller who removed a channel: rules that have no channel left.
  * @param left the project's channels
  */
 export function silentRuleWarnings(

@@ -5,7 +5,7 @@ import { parseId } from "./ids.ts";
 import { parseTime } from "./time.ts";
 
 /**
- * begins: it holds from now on · worsens: it holds, and is worse · ends · acknowledged: a person has it in hand · notice: told once, and has
+ * begins: it holds from now on · worsens: it holds, and is worse · ends · acknowledged: a person works on it · notice: reported once, and has
  * no end
  */
 type SignalTurn = "begins" | "worsens" | "ends" | "acknowledged" | "notice";
@@ -18,7 +18,7 @@ export interface AlertSignal {
   readonly monitorId: number | null;
   readonly incidentId: number | null;
   readonly subscriptionId: number | null;
-  /** Does not tell of itself. */
+  /** This channel is not notified: the alert is about itself. */
   readonly channelId: number | null;
   /** What it is about, by name, where that is no monitor. */
   readonly name: string | null;
@@ -29,7 +29,7 @@ export interface AlertSignal {
 type Data = Readonly<Record<string, unknown>>;
 type MonitorOf = ReturnType<typeof monitorData>;
 
-/** Data of our own events. @returns null when nothing is told of it */
+/** Data of our own events. @returns null for an event without an alert */
 export function signalOf(type: EventType, data: Data, atMs: number): AlertSignal | null {
   switch (type) {
     case "incident.opened":

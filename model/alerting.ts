@@ -1,6 +1,6 @@
 /**
- * Alerting: when a group of alerts says something, and what. A group is what one rule tells together (alerting-rule.ts). Pure: the store
- * asks decide() in the transaction that writes what it answers, so nothing is told twice, and nothing that still holds is forgotten.
+ * Alerting: when a group of alerts sends a message, and which. A group is what one rule reports together (alerting-rule.ts). Pure: the store
+ * calls decide() in the transaction that writes the decision, so nothing is reported twice, and nothing that still holds is forgotten.
  *
  *   joined ─wait, delay─▶ told ─interval─▶ told of what is new, worse or over ─▶ … ─all over─▶ told once, closed
  *              │                    └─repeat─▶ reminded, ever later, until it is acknowledged
@@ -18,7 +18,7 @@ export interface GroupMember {
   readonly firing: boolean;
   readonly told: Told;
   readonly severity: AlertSeverity;
-  /** The severity that was told last. */
+  /** The severity in the latest message. */
   readonly toldSeverity: AlertSeverity | null;
   readonly tags: readonly string[];
   readonly joinedAtMs: number;
@@ -28,13 +28,13 @@ export interface GroupMember {
 }
 
 export interface GroupState {
-  /** Its members have no end: they are told once. */
+  /** Its members have no end: they are reported once. */
   readonly isNotice: boolean;
   /** Made of many groups that were due at once. */
   readonly isFold: boolean;
   readonly firstToldAtMs: number | null;
   readonly toldAtMs: number | null;
-  /** Since it was last told of something new. */
+  /** Reminders since the latest message with something new. */
   readonly repeats: number;
   /** Steps of the escalation that were taken. */
   readonly step: number;
@@ -187,7 +187,7 @@ function timed(
   return todo;
 }
 
-/** When a member that was not told of may be told. */
+/** When a member that was in no message yet may be in one. */
 function openTime(
   { toldAtMs, isNotice, isFold }: GroupState,
   rule: AlertRule,

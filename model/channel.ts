@@ -19,7 +19,7 @@ export function channelStateOf(channel: {
 /** Its messages go to addresses, whose readers must say first that they want them: no one is sent mail by another's choice. */
 const CONFIRMED_KIND = "email";
 
-/** Nothing is told by it until its addresses have confirmed. */
+/** It sends no alert until its addresses have confirmed. */
 export function awaitsConfirmation({
   kind,
   verifiedAtMs,

@@ -1,6 +1,6 @@
 /**
  * The share of a server's configs that work. One that works makes the monitor healthy (docs/api-contract.md#subscriptions), so that the loss of most of
- * the others is told by an event of its own. Pure.
+ * the others is reported by an event of its own. Pure.
  */
 import { type ErrorCategory, isOwnVerdict, type Verdict } from "./verdict.ts";
 
@@ -24,7 +24,7 @@ export interface ConfigResult {
   readonly errorCategory: string;
 }
 
-/** @returns null when the check says nothing of the share: a fault of our own, or no config works, which the incident tells */
+/** @returns null when the check says nothing of the share: a fault of our own, or no config works, which the incident reports */
 export function shareOf(verdict: Verdict, configs: readonly ConfigResult[]): ConfigShare | null {
   const judged = configs.filter(({ errorCategory }) => errorCategory !== ("checker_error" satisfies ErrorCategory));
   const working = judged.filter(({ success }) => success).length;

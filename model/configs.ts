@@ -36,7 +36,7 @@ function fastest(outcomes: readonly CheckOutcome[]): CheckOutcome | undefined {
   );
 }
 
-/** The outcome that speaks for all when none passed. */
+/** The outcome that stands for all when none passed. */
 function failureOf(outcomes: readonly CheckOutcome[]): CheckOutcome {
   const judged = outcomes.filter(({ verdict }) => !isOwnVerdict(verdict));
   const refused = judged.filter(({ verdict }) => verdict === "auth-failed");

@@ -1,5 +1,5 @@
 /**
- * What became of a monitor's time, day by day and over longer stretches: down, degraded, in maintenance, paused, not watched. It is told from
+ * The states of a monitor over time, by day and over longer stretches: down, degraded, in maintenance, paused, not watched. Made of
  * incidents, not from results, because results are thinned (retention.ts). Pure.
  */
 import type { Span } from "./uptime.ts";
@@ -93,7 +93,7 @@ function seconds(ms: number): number {
   return Math.round(ms / 1_000);
 }
 
-/** Tells the stretches of one state each, oldest first, without gaps. */
+/** Calls back with the stretches of one state each, oldest first, without gaps. */
 function walk(past: Past, fromMs: number, toMs: number, tell: (fromMs: number, toMs: number, state: State) => void) {
   const edges: { readonly atMs: number; readonly state: State; readonly by: 1 | -1 }[] = [];
   for (const { fromMs: beganMs, toMs: endedMs, state } of spansOf(past)) {

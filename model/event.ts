@@ -1,6 +1,6 @@
 /**
- * Events: what webhooks are told (docs/api-contract.md#webhooks). A closed list, and the payload's `data` of each type as the contract names its
- * members. No credentials, share links or heartbeat addresses: a monitor is told by id, name, kind, status and tags only.
+ * Events: what webhooks send (docs/api-contract.md#webhooks). A closed list, and the payload's `data` of each type as the contract names its
+ * members. No credentials, share links or heartbeat addresses: of a monitor only id, name, kind, status and tags.
  */
 import type { Actor } from "./actor.ts";
 import type { ConfigShare, ShareChange } from "./config-share.ts";
@@ -53,7 +53,7 @@ export interface EventMonitor {
   readonly tags: readonly string[];
 }
 
-/** @param status the live one; a paused monitor is told as `paused` */
+/** @param status the live one; of a paused monitor the event says `paused` */
 export function monitorData(monitor: EventMonitor, status: LiveStatus) {
   const active = isActive(monitor);
   return {
@@ -255,7 +255,7 @@ export function subscriptionEvent(
   return { type, projectId: subscription.projectId, atMs, data: { subscription: subscriptionData(subscription) } };
 }
 
-/** A channel does not take its messages any more. Its settings are not told: they may hold secrets. */
+/** A channel's service does not take its messages any more. Its settings are left out: they may hold secrets. */
 export function channelFailingEvent(
   channel: { readonly id: number; readonly projectId: number; readonly kind: string; readonly name: string },
   error: string,

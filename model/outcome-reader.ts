@@ -1,7 +1,7 @@
 /**
- * Outcomes at the door. One that another process sent may be anything: readOutcome() takes it field by field or refuses it. One of our own
- * threads is typed, but carries words and dates of targets: sound() brings those within the same bounds, so that no store can refuse the
- * row and no other door what we send. Both are on the way of every check: a few µs each at most.
+ * Validates outcomes. One that another process sent may be anything: readOutcome() takes it field by field or refuses it. One of our own
+ * threads is typed, but carries texts and dates of targets: sound() brings those within the same bounds, so that no store refuses the
+ * row and no other process refuses the message. Every check passes both: a few µs each at most.
  */
 import {
   booleanOf,

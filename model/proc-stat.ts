@@ -1,4 +1,4 @@
-/** Processor time as Linux tells it of a process or a thread. Pure. */
+/** Processor time of a process or a thread as Linux reports it. Pure. */
 
 /** Clock ticks of /proc a second: USER_HZ, the same on every Linux (proc(5)). */
 const TICKS_PER_S = 100;

@@ -15,7 +15,7 @@ export interface Strikes {
   readonly untilMs: number;
 }
 
-/** @returns what is known after another one; the same while it is held already: one event is told by several */
+/** @returns the new state; the same while it is held already, because several processes report one event */
 export function strike(known: Strikes | undefined, nowMs: number): Strikes {
   if (known !== undefined && nowMs < known.untilMs) return known;
   const strikes = (known === undefined || nowMs - known.lastAtMs > STRIKES_KEPT_MS ? 0 : known.strikes) + 1;

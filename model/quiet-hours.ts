@@ -1,13 +1,13 @@
 /**
- * Quiet hours: spans of the week, in a time zone, in which a rule tells nothing but what is let through. Spans are wall clock time, so a
+ * Quiet hours: spans of the week, in a time zone, in which a rule sends only what is let through. Spans are wall clock time, so a
  * night stays a night when the clocks change: it has then an hour more or less. Pure.
  */
 import type { AlertSeverity } from "./alerting-rule.ts";
 import { BoundedMap } from "./bounded-map.ts";
 
 /**
- * hold: what began and ended meanwhile is counted in the message at the end · drop: it is never told. What still holds at the end is
- * told then either way.
+ * hold: what began and ended meanwhile is counted in the message at the end · drop: it is never reported. What still holds at the end is
+ * reported then either way.
  */
 export const QUIET_MODES = ["hold", "drop"] as const;
 export type QuietMode = (typeof QUIET_MODES)[number];
@@ -28,7 +28,7 @@ export interface QuietHours {
   readonly timezone: string;
   readonly spans: readonly QuietSpan[];
   readonly mode: QuietMode;
-  /** What is told at once all the same: it has one of the severities, or one of the tags. */
+  /** What is sent at once all the same: it has one of the severities, or one of the tags. */
   readonly letThrough: { readonly severity: readonly AlertSeverity[]; readonly tags: readonly string[] };
 }
 

@@ -54,7 +54,7 @@ export interface TunnelFacts {
   readonly assignedIp: string | null;
   /** Of share links. */
   readonly engineUsed: "xray" | "singbox" | null;
-  /** Where traffic left from, ISO 3166-1 alpha-2; absent: not told. */
+  /** Where traffic left from, ISO 3166-1 alpha-2; absent: unknown. */
   readonly exitCountry?: string;
   /** Of a bounded download through the tunnel, bits per second; absent: it was not asked for, or brought nothing. */
   readonly downloadBitsPerS?: number;

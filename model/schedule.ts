@@ -79,15 +79,15 @@ interface HeartbeatFacts {
   readonly lastCallAtMs: number | null;
   /** Creation, or the latest resume. */
   readonly activeSinceMs: number;
-  /** When this service began to hear calls. */
+  /** When this service began to take calls. */
   readonly readyAtMs: number;
-  /** Until when the run before it heard them; null when there was none, or it is not known. */
+  /** Until when the run before it took them; null when there was none, or it is not known. */
   readonly heardUntilMs: number | null;
 }
 
 /**
  * When a heartbeat is late: period + grace after its last call, or after creation or resume where that is later. A deadline that fell
- * into our own downtime moves to period + grace after we were ready, because calls could not be heard.
+ * into our own downtime moves to period + grace after we were ready, because calls could not arrive.
  */
 export function heartbeatDeadlineMs(facts: HeartbeatFacts): number {
   const patienceMs = (facts.periodS + facts.graceS) * 1_000;

@@ -148,7 +148,7 @@ function changeOf(before: FormerServer, now: ListedServer): ServerChange | undef
   return { monitorId, name: now.name, kind, configCount: now.configs.length, added, moved, removedIds, runsOthers };
 }
 
-/** Nearly every server of nearly every list: told without building anything. */
+/** Nearly every server of nearly every list: recognised without allocating anything. */
 function isUntouched(before: FormerServer, { name, configs }: ListedServer): boolean {
   if (before.name !== name || before.configCount !== configs.length) return false;
   if (before.configs.length !== configs.length) return false;

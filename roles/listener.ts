@@ -79,7 +79,7 @@ function maySee({ headers, rawHeaders, socket }: IncomingMessage, host: string, 
     return isLocalCall(host, { remoteAddress: socket.remoteAddress ?? "", isProxied });
   }
   const sent = /^bearer +(\S+) *$/i.exec(headers.authorization ?? "")?.[1] ?? "";
-  // In a time that tells neither content nor length.
+  // Compares in constant time.
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(sent), digest(token));
 }

@@ -1,6 +1,6 @@
 /**
  * How late the main thread's event loop is, under the metrics library's names. The library's own measure has a timer of its own, which wakes an idle process
- * up, and tells that timer's period with the lag. This one looks in moments in which the thread is awake anyway.
+ * up, and reports that timer's period with the lag. This one measures in moments in which the thread is awake anyway.
  */
 import { createHistogram } from "node:perf_hooks";
 import { Gauge, type Registry } from "prom-client";

@@ -25,7 +25,7 @@ export type Whole<Running> = Running & {
   close(): Promise<void>;
 };
 
-/** What the start pushes is undone when it fails, and when it is told to. */
+/** What the start adds is closed when the start fails, and when the process stops. */
 export async function startWhole<Running>(
   log: Logger,
   start: (closers: Closers) => Promise<Running>,
@@ -103,7 +103,7 @@ export async function startedOr<T>(starting: Promise<T>): Promise<T> {
   }
 }
 
-/** Tells of a key that other users can read; what the service manager gives has modes of its own (systemd.exec(5), LoadCredential=). */
+/** Warns of a key that other users can read; keys of the service manager have modes of their own (systemd.exec(5), LoadCredential=). */
 export function lookAtKeyFile(keyFile: string | null, { credentialsDir }: Config, log: Logger): void {
   // The data folder's own is closed to others when the folder is claimed.
   if (keyFile === null) return;

@@ -146,10 +146,10 @@ export function createMetrics(): SchedulerMetrics {
   };
 }
 
-/** The library looks a counter up by a text that it makes of the labels: for every check that costs more than counting. So it is told once a text. */
+/** The library finds a counter by a text that it makes of the labels, which for each check costs more than counting. So counts are added up per text here. */
 class FinishedChecks {
   readonly #counter: Counter<"kind" | "verdict">;
-  /** Since the library was told. */
+  /** Not yet passed to the library. */
   readonly #counts = new Map<Kind, Map<Verdict, number>>();
 
   constructor(counter: Counter<"kind" | "verdict">) {

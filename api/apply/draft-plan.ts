@@ -149,7 +149,7 @@ export class DraftPlan {
     return this.#otherNames.get(thing.documentId) ?? "another";
   }
 
-  /** Something of the entry that `attempt` reads: it is refused at the end, and all that is wrong with it is told. */
+  /** Runs `attempt` on an entry: the entry is refused at the end, with all of its faults. */
   wrong(path: Path, message: string): void {
     this.#wrong.push({ path, message });
   }

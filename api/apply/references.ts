@@ -107,7 +107,7 @@ export class References {
     return id !== undefined && this.#there[kind].has(id) ? id : undefined;
   }
 
-  /** @returns undefined when there is no such thing, which is told @throws RefusedNameError */
+  /** @returns undefined when there is no such thing, which is reported @throws RefusedNameError */
   id(kind: NamedKind, key: string, path: Path): number | undefined {
     const id = this.#ids[kind].get(key);
     if (id !== undefined) return id;
@@ -125,7 +125,7 @@ export class References {
     return keys.flatMap((key, index) => this.id(kind, key, [...path, index]) ?? []);
   }
 
-  /** @returns null for what is none, which is told @throws RefusedNameError */
+  /** @returns null for what is none, which is reported @throws RefusedNameError */
   selector({ not, ...selected }: DocumentSelector, path: Path): Selector | null {
     const read = this.#selected(selected, path);
     if (read === null || not === undefined) return read;

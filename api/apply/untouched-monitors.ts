@@ -32,7 +32,7 @@ export function isUntouched(plan: DraftPlan, wanted: WantedMonitor, found: Monit
 }
 
 /**
- * Whether a website's address is the document's is told by its mark, as long as nothing else has changed the monitor: to open ten thousand sealed ones takes a
+ * A website's address is compared by its mark, as long as nothing else has changed the monitor: to open ten thousand sealed ones takes a
  * tenth of a plan. What hides something, or has more than is stored, is opened.
  */
 export function knowAddress(plan: DraftPlan, { key, body: { url } }: WantedMonitor, found: MonitorOfProject): void {

@@ -10,7 +10,7 @@ import { OWN_FIELDS } from "./words.ts";
 
 export interface WantedMonitor {
   readonly key: string;
-  /** `vpn` where its protocol is told by its fields. */
+  /** `vpn` where its fields decide the protocol. */
   readonly kind: Kind | "vpn";
   /** As POST and PUT /servers take it; the name only where the document has one. */
   readonly body: JsonObject;

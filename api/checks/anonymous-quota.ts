@@ -12,7 +12,7 @@ const PUBLIC_LIMIT = 5;
 /** Of a whole /48, which a single customer may have with 65,536 /64s in it: this many times one of them; our choice. */
 const SITE_SHARE = 4;
 const HOUR_MS = 3_600_000;
-/** Requests in any hour; our choice: a person who mends a configuration sends fewer. */
+/** Requests in any hour; our choice: a person who corrects a configuration sends fewer. */
 const REQUEST_LIMIT = 60;
 
 /** Names of what is counted, each with its limit; IPv4 addresses have no site. */

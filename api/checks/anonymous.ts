@@ -1,5 +1,5 @@
 /**
- * What a caller without a key is told of targets and failures: never which of our own ports are open, which inner names exist, or which
+ * What a caller without a key learns of targets and failures: never which of our own ports are open, which inner names exist, or which
  * addresses this network has. All refusals of the address guard are one text with one status, and come after the same time.
  */
 import { setTimeout as wait } from "node:timers/promises";
@@ -44,7 +44,7 @@ export async function acceptAnonymousTargets(
   throw unprocessable(TARGET_REFUSED);
 }
 
-/** Refused whether or not it resolves: which of them exist here is nothing to tell. @param host lowercase name, or an address */
+/** Refused whether or not it resolves, because the answer would reveal which of them exist here. @param host lowercase name, or an address */
 export function isInnerName(host: string): boolean {
   if (host.includes(":")) return false;
   const labels = host.split(".");

@@ -18,7 +18,7 @@ const MOST_A_DAY = 50_000;
 const DAY_MS = 86_400_000;
 /** Lines that are read before other requests get the thread: some milliseconds. */
 const SLICE = 50;
-/** Lines with a reason that are told one by one; the others are in the count. */
+/** Lines whose reason is reported one by one; the others are in the count. */
 const MOST_INVALID = 100;
 /** A pool that is full is asked again after this, ms, and so often. */
 const BUSY_MS = 1_000;

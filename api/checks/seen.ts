@@ -1,4 +1,4 @@
-/** What a configuration without a protocol is, where it is something known that no check here speaks. Pure. */
+/** What a configuration without a protocol is, where it is a known format that no check here supports. Pure. */
 
 const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):\/\//i;
 /** Of links that clients share. */

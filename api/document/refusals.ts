@@ -4,7 +4,7 @@ import { MAX_BODY_BYTES } from "../http.ts";
 import { isRefusable } from "../read-gate.ts";
 import { type Refusal, type Route, takesIdempotencyKey } from "../route.ts";
 
-/** What ids in paths are told, by the prefix that their parameter takes. */
+/** The refusal of an id in a path, by the prefix that its parameter takes. */
 const ID_REFUSALS: Readonly<Record<string, readonly ErrorName[]>> = {
   srv: ["invalidServerId", "serverNotFound"],
   inc: ["invalidIncidentId", "incidentNotFound"],

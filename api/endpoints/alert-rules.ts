@@ -1,4 +1,4 @@
-/** Rules of alerts: the whole list is read and written, and asked who would hear (docs/api-contract.md#alerts). */
+/** Rules of alerts: the whole list is read and written, and asked who would be notified (docs/api-contract.md#alerts). */
 import type { AlertEvent, AlertMonitor } from "../../model/alerting-rule.ts";
 import { parseId } from "../../model/ids.ts";
 import type { Api } from "../api.ts";

@@ -344,7 +344,7 @@ async function rulesOf(api: Api, call: ProjectCall): Promise<readonly AlertRule[
 }
 
 function usedBy(rules: readonly AlertRule[], id: number): number {
-  // The default rule, which has no row, tells every channel.
+  // The default rule, which has no row, notifies every channel.
   if (rules.length === 0) return 1;
   const names = (channels: readonly number[] | null): boolean => channels === null || channels.includes(id);
   return rules.filter(({ channels, escalation }) => names(channels) || escalation.some((step) => names(step.channels)))

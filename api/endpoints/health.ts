@@ -42,7 +42,7 @@ async function shallow(api: Api, call: Call): Promise<ApiResponse> {
 async function deep(api: Api, call: Call): Promise<ApiResponse> {
   const found = await checksOf(api, call.nowMs);
   const warnings = warningsOf(api);
-  // What checks bring reaches no disk: checks and statuses go on, and the operator must hear of it.
+  // Results do not reach the disk: checks and statuses go on, and the operator must know.
   const checks = warnings.includes("results_unwritten") ? { ...found, queue: FAILED } : found;
   const said = { checks, ...(warnings.length > 0 && { warnings }) };
   if (checks.database.status === "ok" && checks.queue.status === "ok") {

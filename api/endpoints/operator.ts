@@ -43,7 +43,7 @@ function serverMetric(kind: "net" | "node"): Promise<string> {
   return registry.metrics();
 }
 
-/** In a time that tells neither content nor length. */
+/** Compares in constant time. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

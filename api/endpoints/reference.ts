@@ -1,5 +1,5 @@
 /**
- * The OpenAPI document, and a page to read it: swagger-ui from our own files, so that it works offline and tells no other host who reads.
+ * The OpenAPI document, and a page to read it: swagger-ui from our own files, so that it works offline and no other host learns who reads.
  */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";

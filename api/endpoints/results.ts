@@ -184,7 +184,7 @@ async function recent(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return answered(api, beatsText(ids, beats, call.nowMs));
 }
 
-/** Those of them that there are. SQL is asked for those of which it is not known what it would tell. */
+/** Those of them that exist. SQL is asked only about those that are not cached. */
 async function monitorsOf(api: Api, call: ProjectCall, ids: readonly number[]): Promise<readonly KnownMonitor[]> {
   const { project, nowMs } = call;
   const generation = api.authCache.generation();

@@ -134,7 +134,7 @@ async function hashOf(api: Api, normalUrl: string): Promise<string> {
   return hashUrl(await openHashKey(api.controlPlane, api.sealing), normalUrl);
 }
 
-/** Of two at once the later one is told so too. */
+/** Of two at once the later one gets the same answer. */
 async function withUniqueUrl<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -1,4 +1,4 @@
-/** Webhooks: whom a project tells what happens (docs/api-contract.md#webhooks). The same as `sonde admin webhook`. */
+/** Webhooks: addresses to which a project sends its events (docs/api-contract.md#webhooks). The same as `sonde admin webhook`. */
 
 import { z } from "zod";
 import { webUrlFault } from "../../engine/contract/registry.ts";

@@ -1,5 +1,5 @@
 /**
- * Open pages of this process. A project with a page is a room: it hears the live messages of its project, and of changes to the control plane
+ * Open pages of this process. A project with a page is a room: it gets the live messages of its project, and of changes to the control plane
  * by notice and by looking every few seconds. Without pages nothing runs.
  */
 import { incidentData } from "../../model/event.ts";
@@ -15,11 +15,11 @@ import type { Overviews } from "../overview/overviews.ts";
 import { Room } from "./room.ts";
 import { type EventSink, Subscriber } from "./subscriber.ts";
 
-/** Changes of statuses are told so often, ms. */
+/** Changes of statuses are sent so often, ms. */
 const FLUSH_MS = 1_000;
 /** A lost notice costs no more than this, ms. */
 const LOOK_MS = 5_000;
-/** Publishers have heard of a new room by then, ms. */
+/** Publishers know of a new room by then, ms. */
 const SETTLED_MS = 3_000;
 /** A page takes a stream that is silent for twice this long for a dead one (web/api/live.ts), ms. */
 const KEEP_ALIVE_MS = 5_000;
@@ -54,10 +54,10 @@ export class LiveHub {
   #stopLooking: (() => void) | null = null;
   /** One look that has not begun stands for all that are asked for. */
   #isLookQueued = false;
-  /** Of the control plane, as it was told last. */
+  /** Generation of the control plane in the latest message. */
   #generation = -1;
   #subscriptions: ReadonlyMap<number, SubscriptionState> = new Map();
-  /** Jobs whose end was told. */
+  /** Jobs whose end was sent. */
   #toldTests: ReadonlySet<number> = new Set();
 
   constructor(options: LiveHubOptions) {

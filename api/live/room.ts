@@ -50,7 +50,7 @@ export class Room {
     this.#before = new Map(states.map(({ monitorId, status }) => [monitorId, status]));
   }
 
-  /** Publishers know of the room now: what changed before they did is told from the difference. */
+  /** Publishers know of the room now: what changed before is found by comparing. */
   catchUp(states: readonly OverviewState[]): void {
     const before = this.#before;
     this.#before = null;

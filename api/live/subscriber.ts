@@ -1,4 +1,4 @@
-/** One open page: what it alone was not told yet, at most one entry for each monitor, however long its connection takes nothing. */
+/** One open page: what it alone was not sent yet, at most one entry for each monitor, however long its connection takes nothing. */
 import type { LiveCheck } from "../../model/live-message.ts";
 import { formatIso } from "../../model/time.ts";
 import { sseEvent } from "../sse.ts";
@@ -34,12 +34,12 @@ export class Subscriber {
     this.#isGreeted = true;
   }
 
-  /** Whether it is told of checks that others are not told of. */
+  /** Whether it gets checks that the others do not get. */
   get isWatching(): boolean {
     return this.#watched.size > 0;
   }
 
-  /** Checks are told once a second. */
+  /** Checks are sent once a second. */
   checks(checks: readonly LiveCheck[]): void {
     for (const check of checks) {
       if (check.isChanged || this.#pending.has(check.monitorId) || this.#watched.has(check.monitorId))
@@ -47,12 +47,12 @@ export class Subscriber {
     }
   }
 
-  /** At once. What a page is told before it was greeted it reads by itself. */
+  /** At once. What happens before the greeting the page reads by itself. */
   event(text: string): void {
     if (this.#isGreeted) this.#sink.send(text);
   }
 
-  /** @param shared what all pages of the project are told now @param nowMs Unix ms */
+  /** @param shared what all pages of the project get now @param nowMs Unix ms */
   flush(shared: SharedChecks, nowMs: number): void {
     const takesNothing = !this.#isGreeted || this.#sink.full;
     if (!this.isWatching) {
@@ -77,7 +77,7 @@ export class Subscriber {
   }
 }
 
-/** What all pages of a project are told next, unless they watch: it is collected and written once for all of them. */
+/** What all pages of a project get next, unless they watch one monitor: it is collected and written once for all of them. */
 export class SharedChecks {
   readonly checks = new Map<number, LiveCheck>();
   #event: string | null = null;

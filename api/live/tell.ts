@@ -1,4 +1,4 @@
-/** What requests did to incidents, told to the pages that are open. */
+/** Publishes to open pages what requests did to incidents. */
 import { type LiveTurn, writeLiveMessage } from "../../model/live-message.ts";
 import type { Api } from "../api.ts";
 

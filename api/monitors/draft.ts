@@ -20,7 +20,7 @@ import { refuseForeignFields, settingsFields } from "./fields.ts";
 
 type Settings = Readonly<Record<string, unknown>>;
 
-/** What a website check alerts on unless told otherwise (docs/api-contract.md#uptime-fields). */
+/** What a website check alerts on by default (docs/api-contract.md#uptime-fields). */
 const STANDARD_SSL_EXPIRATION_DAYS = 14;
 
 export interface Expiry {

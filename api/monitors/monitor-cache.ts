@@ -8,7 +8,7 @@ import type { ApiResponse } from "../http.ts";
 
 /** Bounds memory: about 1 KiB each. */
 const MOST_KEPT = 10_000;
-/** A record tells days until a certificate ends, so it may be this old at most, ms. */
+/** A record shows days until a certificate ends, so it may be this old at most, ms. */
 const KEPT_MS = 1_000;
 
 export interface MonitorCache {

@@ -6,7 +6,7 @@ import { isIP } from "node:net";
 import { createGuard, isDocumentationName, type Judgement } from "../../engine/contract/registry.ts";
 import { unprocessable } from "../errors.ts";
 
-/** A resolver that takes longer is not waited for: the check will tell. */
+/** A resolver that takes longer is not awaited: the check will show the fault. */
 const RESOLVE_TIMEOUT_MS = 2_000;
 
 export interface Target {

@@ -103,7 +103,7 @@ function isImported({ monitor }: Now): boolean {
   return monitor.subscriptionId !== null;
 }
 
-/** All at once, because names may be slow to resolve; of several that are refused the first is told. */
+/** All at once, because names may be slow to resolve; of several refusals the first is returned. */
 async function acceptEndpoints(api: Api, { endpoints }: ParsedTunnel): Promise<void> {
   const unlike = new Map(endpoints.map((endpoint) => [`${endpoint.host} ${endpoint.port}`, endpoint]));
   const judged = await Promise.allSettled([...unlike.values()].map((endpoint) => api.targets.accept(endpoint)));

@@ -1,6 +1,6 @@
 /**
  * One sign-in at a provider, from the click to the return. A random text in a cookie of the browser is all that proves it: state, nonce and
- * verifier are made of it, so that no one of them tells another, and the store has only a hash. A return without that cookie is
+ * verifier are derived from it, so that none of them reveals another, and the store has only a hash. A return without that cookie is
  * another browser's: no one is signed in to an account that another person chose (RFC 6749 section 10.12).
  */
 import { hash, timingSafeEqual } from "node:crypto";

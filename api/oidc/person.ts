@@ -47,7 +47,7 @@ export async function personOf(
   return found;
 }
 
-/** @throws AccountRefused for who was switched off, or was taken out of every workspace */
+/** @throws AccountRefused for a person who was switched off, or was removed from every workspace */
 async function usable({ controlPlane }: Pick<Api, "controlPlane">, user: UserRecord): Promise<UserRecord> {
   if (!user.active) throw new AccountRefused("inactive");
   if ((await controlPlane.accounts.memberships(user.id)).length === 0) throw new AccountRefused("none");

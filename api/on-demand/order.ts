@@ -1,4 +1,4 @@
-/** Ordering tests: what becomes a job, what it takes from the month's quota, and what a full quota is told. */
+/** Ordering tests: what becomes a job, what it takes from the month's quota, and the answer of a full quota. */
 import { monthOf } from "../../model/time.ts";
 import type { NewTestJob } from "../../store/sql/jobs/port.ts";
 import type { Api } from "../api.ts";

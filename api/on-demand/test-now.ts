@@ -1,4 +1,4 @@
-/** One test that its caller waits for, and what it is told. */
+/** One test that its caller waits for, and its answer. */
 import { formatId } from "../../model/ids.ts";
 import { familyOf } from "../../model/kind.ts";
 import type { Monitor } from "../../model/monitor.ts";

@@ -15,7 +15,7 @@ const KEPT_MS = 1_000;
 const SERVICE_KEPT_MS = 2_000;
 /** How old the list of what expires may be, ms: certificates last for months. */
 const EXPIRING_KEPT_MS = 10_000;
-/** What ends later is not told. */
+/** What ends later is left out. */
 const EXPIRING_MS = 30 * 86_400_000;
 const MOST_EXPIRING = 20;
 /** Bounds memory: with ten thousand monitors a project takes about 5 MB. */
@@ -77,20 +77,20 @@ export class Overviews {
     this.#options = options;
   }
 
-  /** At most a second old; who asks while it is made gets the same. @param nowMs Unix ms */
+  /** At most a second old; callers that ask while it is made get the same. @param nowMs Unix ms */
   of(projectId: number, nowMs: number): Promise<Overview> {
     const kept = this.#kept.use(projectId);
     if (kept !== undefined && nowMs >= kept.atMs && nowMs - kept.atMs < KEPT_MS) return kept.overview;
     const made: Kept = { atMs: nowMs, overview: this.#make(projectId, nowMs) };
     this.#kept.set(projectId, made);
-    // One that failed is made again by the next who asks.
+    // One that failed is made again for the next caller.
     made.overview.catch(() => {
       if (this.#kept.get(projectId) === made) this.#kept.delete(projectId);
     });
     return made.overview;
   }
 
-  /** The next who asks gets what is true from now on. */
+  /** The next caller gets what is true from now on. */
   drop(projectId: number): void {
     this.#kept.delete(projectId);
   }

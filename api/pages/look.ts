@@ -1,6 +1,6 @@
 /**
  * The look of status pages: light, dark and what the reader's system wants, by style alone. Colours are those of Okabe and Ito, which
- * colour-blind people tell apart, darkened for text until they have a contrast of 4.5 (WCAG 2.2, 1.4.3). Pure.
+ * colour-blind people can distinguish, darkened for text until they have a contrast of 4.5 (WCAG 2.2, 1.4.3). Pure.
  */
 import type { PageSettings } from "../../model/status-page.ts";
 

@@ -282,7 +282,7 @@ async function incidentsOf(
   for (const incident of incidents) {
     const plan = lines.get(incident.monitorId);
     const of = words.get(incident.id);
-    // One of thousands that make a line is in the line's days; it is told by itself where a person wrote of it.
+    // One of thousands that make a line is in the line's days; it is shown by itself where a person wrote about it.
     const isTold = of !== undefined || (plan?.component.merge !== "share" && incident.level === "down");
     if (plan === undefined || !isTold) continue;
     const { level, startedAtMs: fromMs, endedAtMs: toMs } = incident;

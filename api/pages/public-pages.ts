@@ -30,14 +30,14 @@ const MOST_PAGES = 64;
 /** Texts of one page: the page itself at two addresses, its incidents, feeds and badges. */
 const MOST_TEXTS = 256;
 const MOST_UNKNOWN = 1_000;
-/** Pages that are made at one time; a further one is told to come back. */
+/** Pages that are made at one time; a further request is answered 503. */
 const MOST_MAKING = 32;
 /** Announcements without an end stand at the top for so long, ms. */
 const WEEK_MS = 7 * 86_400_000;
 const DAY_MS = 86_400_000;
-/** Maintenance that begins later is not told of yet, ms. */
+/** Maintenance that begins later is not shown yet, ms. */
 const ANNOUNCED_MS = 14 * DAY_MS;
-/** Incidents that are looked through for those that are told. */
+/** Incidents that are read to find those that are shown. */
 const MOST_INCIDENTS = 300;
 const UPDATES_SHOWN = 50;
 
@@ -193,7 +193,7 @@ export class PublicPages {
     return pages;
   }
 
-  /** The next who asks gets what is true from now on. */
+  /** The next caller gets what is true from now on. */
   drop(...slugs: readonly string[]): void {
     for (const slug of slugs) {
       this.#kept.delete(slug);
@@ -234,7 +234,7 @@ export class PublicPages {
     }
   }
 
-  /** Those that are told of as long as incidents are, and those that stand at the top. */
+  /** Those that are shown as long as incidents are, and those at the top. */
   async #updates(pageId: number, sinceMs: number, nowMs: number): Promise<readonly UpdateRecord[]> {
     const { rows } = await this.#options.controlPlane.statusPages.updates(pageId, UPDATES_SHOWN, 0);
     const saidSinceMs = Math.min(sinceMs, nowMs - WEEK_MS);
@@ -326,7 +326,7 @@ export class PublicPages {
   }
 }
 
-/** The turn that is on or comes next; null: none within the time that is told of. A schedule that cannot be read has none. */
+/** The turn that is on or comes next; null: none within the time that is shown. A schedule that cannot be read has none. */
 function turnOf(schedule: MaintenanceSchedule, nowMs: number): Turn | null {
   try {
     const turns = new Turns(schedule);

@@ -39,7 +39,7 @@ export function openedSecrets(sealing: Sealing, page: { readonly id: number; rea
   return JSON.parse(sealing.open(SEALED_CELLS.statusPage(page.id), page.accessSealed)) as PageSecrets;
 }
 
-/** What stands for something in an address of the page: nothing can be told from it, and no other be guessed. */
+/** An opaque token in an address of the page: it reveals nothing, and no other can be guessed. */
 export function publicName({ key }: Pick<PageSecrets, "key">, what: string): string {
   return hmac(key, `name ${what}`).slice(0, NAME_LENGTH);
 }

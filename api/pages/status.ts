@@ -101,7 +101,7 @@ function lineOf(line: LineView, { days, show }: StatusView["settings"]): Html {
   return html`<li class="line"><span class="name"><bdi>${title}</bdi></span><span class="state ${state}">${icon(state)}${words.states[state]}</span>${bar(line.days)}<p class="about soft"><span>${words.daysAgo(days)}</span><span>${facts}</span><span>${words.today}</span></p></li>`;
 }
 
-/** Days that look the same and have nothing to tell are one stroke with gaps in it; each of the others is one with its own words. */
+/** Days that look the same and have no text are one stroke with gaps in it; each of the others is one with its own words. */
 export function bar(days: readonly DayView[]): Html {
   const troubled = days.filter(({ downS }) => downS > 0);
   const downS = troubled.reduce((sum, day) => sum + day.downS, 0);

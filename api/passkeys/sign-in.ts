@@ -22,7 +22,7 @@ export function partyOf({ config }: Pick<Api, "config">): RelyingParty {
   return party;
 }
 
-/** What a device knows a person by: never changes, and tells nothing. */
+/** The device's id of a person: never changes, and reveals nothing. */
 export function userHandleOf(userId: number): string {
   return hash("sha256", `sonde person ${userId}`, "base64url");
 }

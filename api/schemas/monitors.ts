@@ -8,7 +8,7 @@ import { actor, errorCategory, id, iso, MONITOR_TYPES, PROTOCOLS, total, utc, wa
 const regionalStatus = z
   .strictObject({
     status: z.enum(REGIONAL_STATUSES),
-    // One text, not a choice of two: generated clients tell choices apart by their type.
+    // One text, not a choice of two: generated clients distinguish choices by their type.
     last_check: z
       .string()
       .regex(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)?$/)

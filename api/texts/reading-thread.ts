@@ -1,4 +1,4 @@
-/** The thread that reads long texts (start.ts starts it): one at a time, as it is told. */
+/** The thread that reads long texts (start.ts starts it): one at a time, in the order of the messages. */
 import { parentPort, workerData } from "node:worker_threads";
 import { finished } from "../../model/document/read.ts";
 import type { DocumentWords } from "../../model/document/shape.ts";

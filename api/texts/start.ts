@@ -11,9 +11,9 @@ import { TextRefused, type Texts, type TextWork, type TextWorkName } from "./tex
 
 /** The longest document as a tree, several times over. */
 const LIMITS = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 32 };
-/** Characters that are read on the caller's thread: some 10 ms of the dearest ones. */
+/** Characters that are read on the caller's thread: some 10 ms of the most expensive texts. */
 const MOST_HERE = 32_768;
-/** The dearest takes some seconds of a processor. */
+/** The most expensive text takes some seconds of a processor. */
 const WITHIN_MS = 60_000;
 const MOST_WAITING = 16;
 /** Of one workspace, so that it cannot take all places. */
@@ -37,7 +37,7 @@ export interface ReadingThreadOptions {
   readonly mostHere?: number;
   /** For one text; absent: ours. */
   readonly withinMs?: number;
-  /** Told why the thread died: its heap was full, or a fault of ours. */
+  /** Called with why the thread died: its heap was full, or a fault of ours. */
   readonly onDeath?: (error: unknown) => void;
 }
 

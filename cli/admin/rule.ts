@@ -1,4 +1,4 @@
-/** `sonde admin rule`: who is told of what, and how soon (docs/use/alerts.md). */
+/** `sonde admin rule`: who is notified of what, and how soon (docs/use/alerts.md). */
 import { ALERT_EVENTS, type AlertEvent } from "../../model/alerting-rule.ts";
 import { formatId } from "../../model/ids.ts";
 import { CommandError } from "../command.ts";

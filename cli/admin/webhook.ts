@@ -1,4 +1,4 @@
-/** `sonde admin webhook`: whom a project tells what happens (docs/api-contract.md#webhooks). */
+/** `sonde admin webhook`: addresses to which a project sends its events (docs/api-contract.md#webhooks). */
 
 import { lookup } from "node:dns/promises";
 import { viewDelivery, viewWebhook } from "../../api/webhook-view.ts";

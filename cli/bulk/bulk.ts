@@ -23,7 +23,7 @@ const MOST_WORKERS = 4;
 const INTERRUPTED = 130;
 /** Before the probers are there. */
 const AT_REST: DirectState = { running: 0, waiting: 0, undecided: 0, secondLooks: 0, isCut: false };
-/** 128 and SIGPIPE, as a shell tells it. */
+/** 128 and SIGPIPE, as a shell reports it. */
 const NO_READER = 141;
 /** One Ctrl-C under npx arrives twice, from the terminal and from npm: what follows within this is the same one, ms. */
 const SAME_SIGNAL_MS = 150;

@@ -14,7 +14,7 @@ export const LARGEST_BYTES = BOUNDS.mebibytes * 1024 * 1024;
 const SLICE = 200;
 /** Messages of a provider that are kept. */
 const MOST_MESSAGES = 20;
-/** Of a hash in base64url: 96 bits tell any number of configs apart. */
+/** Of a hash in base64url: 96 bits distinguish any number of configs. */
 const ID_LENGTH = 16;
 
 export interface BulkItem {

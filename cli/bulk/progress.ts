@@ -3,7 +3,7 @@ import type { Tally } from "./tally.ts";
 
 const DRAW_EVERY_MS = 200;
 const BAR_COLUMNS = 20;
-/** Of a terminal that does not tell. */
+/** Of a terminal that does not report its width. */
 const STANDARD_COLUMNS = 80;
 
 export interface Moment {

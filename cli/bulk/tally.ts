@@ -8,7 +8,7 @@ export interface BulkResult {
   readonly view: CheckView;
 }
 
-/** Over so much of the past a rate is told, ms. */
+/** A rate is measured over so much of the past, ms. */
 const RATE_OVER_MS = 10_000;
 
 export class Tally {

@@ -19,7 +19,7 @@ export interface CheckView {
   readonly connection_time_ms: number | null;
   readonly handshake_time_ms: number | null;
   readonly assigned_ip: string | null;
-  /** Where traffic left from, ISO 3166-1 alpha-2; null: not told. Results of an earlier release have none. */
+  /** Where traffic left from, ISO 3166-1 alpha-2; null: unknown. Results of an earlier release have none. */
   readonly exit_country?: string | null;
   readonly engine_used: "xray" | "singbox" | null;
   readonly tested_at: string;

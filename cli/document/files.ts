@@ -35,7 +35,7 @@ export interface LocalFault {
 }
 
 export interface LocalDocument {
-  /** JSON, each value on a line of its own, so that the service's lines can be told in ours; or a long file as it is. */
+  /** JSON, each value on a line of its own, so that lines in the service's answer are lines of our file; or a long file as it is. */
   readonly text: string;
   /** @param line of the text, counted from 1 */
   placeOf(line: number): FileLine | undefined;

@@ -3,7 +3,7 @@ import type { Change, FieldChange, Plan } from "../../model/document/plan.ts";
 import { plain } from "../table.ts";
 
 const SIGNS = { create: "+", adopt: "&", change: "~", replace: "!", remove: "-", release: "?" } as const;
-/** Fields that a new thing is told by. */
+/** Fields by which a new thing is shown. */
 const MOST_FIELDS = 6;
 const MOST_LINES = 200;
 

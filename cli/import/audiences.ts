@@ -1,4 +1,4 @@
-/** Monitors that tell the same channels in the same way share a rule; they are told apart by the tags `alert:1`, `alert:2`, … */
+/** Monitors that notify the same channels in the same way share a rule; tags select them: `alert:1`, `alert:2`, … */
 import type { AlertRuleEntry } from "../../model/document/document.ts";
 import { alertTag, type Draft } from "./draft.ts";
 import type { MonitorDraft } from "./monitor-draft.ts";
@@ -6,20 +6,20 @@ import type { MonitorDraft } from "./monitor-draft.ts";
 /** A repeated alert comes at most so often; the longest pause is a week. Seconds. */
 const REPEAT_S = { least: 60, most: 604_800 } as const;
 
-/** How one channel is told of a monitor. */
+/** How one channel is notified of a monitor. */
 export interface Told {
   /** Its key. */
   readonly channel: string;
   /** Seconds; null: once. */
   readonly repeatS: number | null;
-  /** Whether it hears of the end, too. */
+  /** Whether it is notified of the end, too. */
   readonly recovered: boolean;
-  /** Told only if it still holds then, seconds. */
+  /** Notified only if it still holds then, seconds. */
   readonly delayS: number;
 }
 
 interface Audience {
-  /** Channels that are told alike, each a rule. */
+  /** Channels that are notified alike, each a rule. */
   readonly ways: readonly (readonly Told[])[];
   readonly monitors: MonitorDraft[];
 }
@@ -46,7 +46,7 @@ export class Audiences {
     this.#byName.set(name, audience);
   }
 
-  /** Rules in the document; one for all where all monitors are told alike. */
+  /** Rules in the document; one for all where all monitors notify alike. */
   writeRules(draft: Draft): void {
     const audiences = [...this.#byName.values()];
     const [only] = audiences;
@@ -76,7 +76,7 @@ function writeWays(draft: Draft, name: string, { ways }: Audience, tag: string |
   }
 }
 
-/** Other programs tell of each monitor by itself and at once. */
+/** Other programs notify of each monitor by itself and at once. */
 function ruleOf(way: readonly Told[]): Omit<AlertRuleEntry, "name"> {
   const [{ delayS, repeatS, recovered } = { delayS: 0, repeatS: null, recovered: true }] = way;
   return {

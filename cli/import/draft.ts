@@ -181,7 +181,7 @@ function withMonitors(page: StatusPageEntry, kept: ReadonlySet<string>): StatusP
   return { ...page, groups: groups.filter(({ components }) => components.length > 0) };
 }
 
-/** Names that must be told apart: a second one gets " 2". */
+/** Names that must be unique: a second one gets " 2". */
 class Names {
   readonly #taken = new Set<string>();
   readonly #next = new Map<string, number>();

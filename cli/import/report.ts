@@ -1,4 +1,4 @@
-/** What an import tells people: how much came over, and what is lost, changed, or to be known. Pure. */
+/** The report of an import: how much came over, and what is lost, changed, or to be known. Pure. */
 import type { Document } from "../../model/document/document.ts";
 import type { Note, NoteLevel } from "./importer.ts";
 

@@ -106,7 +106,7 @@ async function namedFiles(names: readonly string[], files: readonly ImportFile[]
   return found.flat();
 }
 
-/** A pipe and a device tell no size. */
+/** A pipe and a device report no size. */
 async function fileAt(path: string): Promise<ImportFile> {
   const { size } = await statOf(path);
   if (size > MOST_BYTES) throw tooLarge(path);

@@ -8,7 +8,7 @@ const STANDARD = "200-299";
 /** Ranges of a list that are read; there are 500 codes. */
 const MOST_ITEMS = 500;
 
-/** A list of `200`, `200-299`; what lies outside the codes that there are is cut off. */
+/** A list of `200`, `200-299`; codes outside of the valid range are cut off. */
 export function readCodes(monitor: MonitorDraft, list: unknown): void {
   if (!Array.isArray(list) || list.length === 0) return;
   const items: string[] = [];

@@ -1,6 +1,6 @@
 /**
  * JSON to the tree that YAML makes of it, without its lines: several times as quick, and `sonde apply` sends JSON. What the two may read
- * otherwise (numbers that lose digits, escapes, signs that YAML refuses, a name that is there twice) is left to YAML, which tells it. Pure.
+ * differently (numbers that lose digits, escapes, signs that YAML refuses, a name that is there twice) is left to YAML, which reports it. Pure.
  */
 import type { Member, TreeNode } from "./tree.ts";
 import { MOST_DEPTH, sizeFault } from "./yaml.ts";

@@ -1,4 +1,4 @@
-/** A tree to a document: every field known, every value of its type, every fault told with its line. Pure. */
+/** A tree to a document: every field known, every value of its type, every fault reported with its line. Pure. */
 import { nearestOf } from "../nearest.ts";
 import { type Document, KEY, LONGEST_KEY, MOST_THINGS, SECTIONS } from "./document.ts";
 import { parseDuration } from "./durations.ts";

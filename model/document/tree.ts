@@ -35,7 +35,7 @@ export interface DocumentFault {
   readonly message: string;
 }
 
-/** Faults of one document that are told; the rest are counted. */
+/** Faults of one document that are reported; the rest are counted. */
 export const MOST_FAULTS = 100;
 
 export function pathOf(parent: string, name: string | number): string {

@@ -14,7 +14,7 @@ import {
 import { MOST_DOCUMENT_BYTES } from "./document.ts";
 import { type DocumentFault, type MapNode, type Member, MOST_FAULTS, pathOf, type TreeNode } from "./tree.ts";
 
-/** The deepest field of a document lies 9 deep. */
+/** The deepest field of a document has 9 levels. */
 export const MOST_DEPTH = 20;
 /** Values, repeated ones included: 20,000 things of a dozen fields are 500,000. A million is read in a second. */
 const MOST_NODES = 600_000;

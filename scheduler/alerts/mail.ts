@@ -1,4 +1,4 @@
-/** One attempt of a mail: nodemailer speaks SMTP, over a connection whose address the guard has judged at this dial. */
+/** One attempt to send a mail: nodemailer over a connection whose address the guard has judged at this dial. */
 import { isIP, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import { createTransport } from "nodemailer";

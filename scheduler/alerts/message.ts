@@ -51,7 +51,7 @@ export async function messageOf(
   };
 }
 
-/** One that has nothing to read in it is told by its id. */
+/** A monitor without a readable name is shown by its id. */
 function nameOf({ name, monitorId, subject }: ToldMember): string {
   const shown = tidy(name, LONGEST_NAME);
   if (shown !== "") return shown;
@@ -246,7 +246,7 @@ function duration(ms: number): string {
   return parts.join(" ");
 }
 
-/** Of what is told once: it has no end, so it never works again. */
+/** Of a notice: it has no end, so it never says that it works again. */
 const NOTICE_STATES: Readonly<Partial<Record<ToldMember["event"], string>>> = {
   partial: "down from some places",
   certificate: "certificate",

@@ -1,6 +1,6 @@
 /**
  * A rule's words for the title and the summary of a message, in Liquid with the bounds of template.ts. A message whose words cannot be made is
- * sent with ours: a template keeps no alert from being told.
+ * sent with ours: a bad template does not keep an alert from being sent.
  */
 import type { Message } from "../../model/alert-message.ts";
 import type { AlertTemplate } from "../../model/alerting-rule.ts";

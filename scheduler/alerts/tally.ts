@@ -61,7 +61,7 @@ export async function tallyOf(begun: BegunNotification, breathe: Breathe): Promi
   return { firing, over, size: about.length, first, sinceMs, endedAtMs, host };
 }
 
-/** What it is about: a notice tells what is new, everything else what its group is. A monitor that went down twice in a storm is one monitor. */
+/** What the message is about: of a notice what is new, else what its group is. A monitor that went down twice in a storm counts once. */
 async function aboutOf({ reason, isFold, members }: BegunNotification, pace: Pace): Promise<readonly ToldMember[]> {
   const about = new Map<number | string, ToldMember>();
   for (const member of members) {

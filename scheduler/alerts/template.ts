@@ -20,7 +20,7 @@ import { itemText, plainLines } from "./channels/tidy.ts";
 export const MOST_TEMPLATE = 8_192;
 /** Characters of what comes out; our choice: more than any service takes of a message. */
 export const MOST_RENDERED = 65_536;
-/** Parts and filters that the templates of one message may go through; an honest one has some dozens, and with twenty items some hundreds. The dearest take 20 to 30 ms of a processor. */
+/** Parts and filters that the templates of one message may evaluate; an ordinary one has some dozens, with twenty items some hundreds. The most expensive take 20 to 30 ms of a processor. */
 const STEPS = 10_000;
 /** Characters of a tag that take as long as a step: a long condition, or a hundred arguments, are one part. */
 const STEP_CHARACTERS = 5;

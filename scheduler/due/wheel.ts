@@ -8,7 +8,7 @@
  *   slot     1 ms   32 ms   1.02 s   32.8 s    17.5 m  9.3 h     12.4 d    397 d
  *   block    32 ms  1.02 s  32.8 s   17.5 min  9.3 h   12.4 d    397 d     34.8 a
  *
- * A timer sits in the lowest level whose current block holds its tick. So every occupied slot lies ahead of the present within its
+ * A timer sits in the lowest level whose current block holds its tick. So every occupied slot is ahead of the present within its
  * block, the lowest occupied level has the earliest timers, and one word of bits per level finds them: empty time costs nothing.
  *
  *   absent ──insert──▶ slot of level n ──its slot begins──▶ slot of a lower level ──▶ … ──▶ level 0 ──its tick──▶ due ──▶ reported, absent

@@ -1,4 +1,4 @@
-/** Shared memory in which the scheduler's thread tells the API's how many checks began, and how many of them late for want of processor time. */
+/** Shared memory in which the scheduler's thread counts for the API's thread how many checks began, and how many of them late because no processor was free. */
 
 /** Later than the wheel's and a thread's usual steps; a check that is later waited for a processor, ms. */
 export const LATE_MS = 25;

@@ -1,5 +1,5 @@
 /**
- * Whether Redis is away, judged by what is heard of it: a connection may be open and silent. Time during which this process stood still says
+ * Whether Redis is away, judged by its answers: a connection may be open and silent. Time during which this process stood still says
  * nothing about Redis, so silence is counted in looks. Pure.
  */
 

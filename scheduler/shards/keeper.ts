@@ -42,7 +42,7 @@ export interface ShardKeeperOptions {
   readonly leaseMs: number;
   readonly monotonicNowMs: () => number;
   readonly log: Logger;
-  /** Shards were taken or freed: other schedulers look. One that was alone, and cannot reach the database, hears that it is not. */
+  /** Shards were taken or freed: other schedulers look. One that was alone, and cannot reach the database, learns that it is not. */
   readonly onMoved: () => void;
 }
 

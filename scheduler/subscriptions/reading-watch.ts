@@ -3,7 +3,7 @@
  * slows everything down, makes no list look hostile. Pure.
  */
 
-/** Processor time of one piece of reading, in which the thread answers nothing else, ms. The largest honest list takes about 1,000. */
+/** Processor time of one piece of reading, in which the thread answers nothing else, ms. The largest realistic list takes about 1,000. */
 const LONGEST_PIECE_CPU_MS = 2_000;
 /** Processor time of one list, ms. */
 const LONGEST_LIST_CPU_MS = 10_000;

@@ -67,7 +67,7 @@ export function startSender(options: SenderOptions): RunningSender {
       const { sender, alerts, lease, work } = sending;
       const isIdle = sender.inFlight + alerts.inFlight === 0;
       if (isIdle && !(await work.isDue(await lease.keep()))) return;
-      // Its fan-out joins the groups that the other speaks for. A fault of one keeps nothing from the other.
+      // Its fan-out joins the groups that the alert sender sends for. A fault of one does not stop the other.
       await sender.turn().finally(() => alerts.turn());
       work.turned();
     },

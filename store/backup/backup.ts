@@ -55,7 +55,7 @@ export async function backUp({ out, ...options }: BackupOptions): Promise<Backup
   }
 }
 
-/** @returns what counts bytes and tells how far they are */
+/** @returns a stream that counts bytes and reports progress */
 export function sharesOf(total: number, words: string, progress: SnapshotOptions["progress"]): OnBytes {
   let bytes = 0;
   return (more) => {

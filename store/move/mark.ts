@@ -1,4 +1,4 @@
-/** How far a move has come: kept in the target's database, in the transaction of what it tells. While it is there no service starts on it. */
+/** How far a move has come: kept in the target's database, in the transaction of the rows that it counts. While it is there no service starts on it. */
 
 import { MOVE_MARK } from "../sql/copy/rows.ts";
 import { type Database, type Session, statement, type Value } from "../sql/db/database.ts";

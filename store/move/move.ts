@@ -221,7 +221,7 @@ class Move {
         await digestOf(this.#from.database, table, tell),
         await digestOf(this.#to.database, table, tell),
       ];
-      // Read by a key that does not tell all rows apart, both sides would lack the same ones.
+      // Read by a key that is not unique, both sides would lack the same rows.
       const isWhole = source.rows === (await countOf(this.#from.database, table));
       if (!isWhole || source.rows !== target.rows || source.sha256 !== target.sha256) throw this.#unlike(table.name);
       tables[table.name] = target;

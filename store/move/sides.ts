@@ -86,7 +86,7 @@ export async function refuseOtherKey(source: MoveSide, keyFile: string): Promise
   await openCheckedSealing({ get, set: async () => {} }, { keyFile, createIfMissing: false });
 }
 
-/** For a service that is told of no key file. */
+/** For a service that is configured without a key file. */
 export function placeKey(keyFile: string, dataDir: string): void {
   const file = join(dataDir, "sealing.key");
   if (existsSync(file)) return;

@@ -233,7 +233,7 @@ export class RecentResults {
     const stored = await this.#gate.ask(`monitor ${JSON.stringify(question)}`, nowMs, () =>
       this.#store.ofMonitor({ ...question, nowMs }),
     );
-    // Of later pages nothing can be told, and rows in memory have no details.
+    // Of later pages this memory knows nothing, and rows in memory have no details.
     if (offset > 0 || details) return stored;
     const isWanted = (row: StoredResult): boolean =>
       row.testedAtMs >= nowMs - PERIOD_MS[period] && (status === null || row.status === status);

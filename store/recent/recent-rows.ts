@@ -1,6 +1,6 @@
 /**
  * The newest rows of every monitor and of every project, in memory. Rows come from the schedulers while they are on their way to the stores, so
- * what a status tells of is here before the status is. Whatever was missed, or has no room, is read from the store (recent-results.ts).
+ * a row is here before its status is in SQL. Whatever was missed, or has no room, is read from the store (recent-results.ts).
  */
 import { BoundedMap } from "../../model/bounded-map.ts";
 import type { PublishedRow, RowBatch } from "./batch.ts";

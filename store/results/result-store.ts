@@ -40,7 +40,7 @@ export interface MonitorResults {
   readonly healthy: number;
 }
 
-/** A row with what tells its place among the others. */
+/** A row with its position among the others. */
 export interface NewestRow {
   readonly row: StoredResult;
   /** Counts the monitor's rows from 1. */

@@ -80,7 +80,7 @@ export function keyRingOf(lines: readonly [string, ...string[]]): KeyRing {
   return [first, ...others];
 }
 
-/** Tells whether the file is the one that was read; undefined while there is none. */
+/** Shows whether the file is the one that was read; undefined while there is none. */
 export function stampOf(keyFile: string): string | undefined {
   const found = statSync(keyFile, { throwIfNoEntry: false });
   return found && `${found.ino} ${found.mtimeMs} ${found.size}`;

@@ -1,6 +1,6 @@
 /**
  * Sealing: secrets at rest under AES-256-GCM (NIST SP 800-38D) and the keys of one file. A sealed text names its key, so that a rotation
- * can tell old from new, and is bound to where it belongs (the additional data of GCM): it does not open in another place.
+ * can distinguish old from new, and is bound to its place (the additional data of GCM): it does not open in another one.
  *
  *   1.<key id, 8 hex digits>.<base64url of nonce (12 bytes), ciphertext, tag (16 bytes)>   bound to a purpose, a word
  *   2.<the same>                                                                           bound to a column and a row of SQL

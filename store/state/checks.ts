@@ -1,6 +1,6 @@
 /**
  * One-off checks: a config that is tested once and never stored (POST /check). The process that asks posts it, a checker with room takes it,
- * and the answer goes back to that process. At most once: a check that is lost on the way is not repeated, and its caller is told.
+ * and the answer goes back to that process. At most once: a check that is lost on the way is not repeated, and its caller gets an error.
  *
  *   asked ──taken──▶ running ──answer──▶ answered
  *     │                 └──silence──▶ lost

@@ -198,7 +198,7 @@ class AnswerReader {
       if (sealed === undefined) this.#options.asking.taken(id);
       else if (typeof sealed === "string") void this.#take(id, sealed);
     } catch {
-      // Not a message of ours: the caller is told that it is lost.
+      // Not a message of ours: the caller's check counts as lost.
     }
   }
 
@@ -212,7 +212,7 @@ class AnswerReader {
       await refreshKeys().catch(() => {});
       if (this.#settle(id, location, sealed)) return;
     }
-    // Sealed with a key that we do not have: the caller is told that it is lost.
+    // Sealed with a key that we do not have: the caller's check counts as lost.
     onRefused(location, 1, "an answer that was not sealed with its key");
   }
 
@@ -224,7 +224,7 @@ class AnswerReader {
     try {
       asking.settle(id, parseReply(text));
     } catch (error) {
-      // The caller is told that it is lost, unless a valid answer comes.
+      // The caller's check counts as lost, unless a valid answer comes.
       onRefused(location, 1, `an answer: ${wordsOf(error)}`);
     }
     return true;

@@ -100,7 +100,7 @@ export interface Notices {
  */
 export interface RowFeed {
   publish(text: string): void;
-  /** Tells listeners what was published up to now. Absent where texts may be under way when what they tell of can be read elsewhere. */
+  /** Publishes to listeners what came up to now. Absent where messages may still be under way when what they announce can be read elsewhere. */
   readonly catchUp?: () => void;
   /** @param onLost texts may have been lost @returns what ends it */
   subscribe(onText: (text: string) => void, onLost: () => void): () => void;

@@ -50,7 +50,7 @@ export function openThreadBroadcasts(file: string): OpenBroadcasts {
     publish(projectId, text) {
       if (!isOpen) return;
       if (isHeardElsewhere(projectId)) send({ type: "text", projectId, text });
-      // A channel does not hear itself.
+      // A channel does not receive its own messages.
       if (listeners.has(projectId)) queueMicrotask(() => listeners.tell(projectId, text));
     },
     listen(projectId, listener) {

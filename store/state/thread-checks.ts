@@ -1,5 +1,5 @@
 /**
- * One-off checks between the threads of one process, over a channel that all of them hear. The config itself is only sent to the one
+ * One-off checks between the threads of one process, over a channel that all of them receive. The config itself is only sent to the one
  * checker that was chosen.
  *
  *   asker                     checkers

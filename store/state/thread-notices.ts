@@ -25,7 +25,7 @@ export function openThreadNotices(file: string): OpenNotices {
   };
   return {
     rows,
-    // Each thread is woken up by a message: what is told often in one turn of the loop is told once.
+    // Each message wakes a thread: notices that are published often in one turn of the event loop are sent once.
     publish(topic) {
       if (unsent.size === 0) setImmediate(send);
       unsent.add(topic);

@@ -170,7 +170,7 @@ function readDns(monitor: MonitorDraft, dns: Fields, target: string): void {
   sayLost(monitor, dns, DNS_LOST);
 }
 
-/** The exporter prefers IPv6 and falls back unless told not to. */
+/** The exporter prefers IPv6 and falls back by default. */
 function readFamily(monitor: MonitorDraft, settings: Fields): void {
   if (booleanIn(memberOf(settings, "ip_protocol_fallback")) !== false) return;
   const wanted = textIn(memberOf(settings, "preferred_ip_protocol")) ?? "ip6";

@@ -117,7 +117,7 @@ export class Alerting {
     }
   }
 
-  /** The alerts of one endpoint: when it is down, and who is told. */
+  /** The alerts of one endpoint: when it is down, and who is notified. */
   add({ monitor, row, group, intervalS }: GatusMonitor): void {
     const alerts = listIn(memberOf(row, "alerts"))
       .filter(isFields)

@@ -17,7 +17,7 @@ const MOST_ROWS = 200_000;
 const LONGEST_CELL = 1_000_000;
 /** Characters of all that is read. */
 const MOST_CHARACTERS = 64_000_000;
-/** Bytes that are copied before their number is told. */
+/** Bytes copied between two lines of progress. */
 const COPIED_AT_ONCE = 1_048_576;
 /** Turns in which the database may be written while it is copied. */
 const MOST_TRIES = 5;

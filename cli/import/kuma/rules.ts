@@ -1,4 +1,4 @@
-/** Which monitors told which notifications in Kuma, as rules. */
+/** Which monitors used which notifications in Kuma, as rules. */
 import { Audiences } from "../audiences.ts";
 import type { Draft } from "../draft.ts";
 import { type Fields, memberOf, numberIn } from "../values.ts";

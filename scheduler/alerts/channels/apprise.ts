@@ -9,9 +9,9 @@ import { plainText } from "./tidy.ts";
 
 /** Characters; Apprise itself cuts for each service, and 32,768 is what its longest takes. Our choice: a screen or two. */
 const MOST_TEXT = 4_000;
-/** https://github.com/caronc/apprise-api#api-details: nothing was there to be told. */
+/** https://github.com/caronc/apprise-api#api-details: no service was there to notify. */
 const NO_CONTENT = 204;
-/** The same: one of the services at least was not told. */
+/** The same: at least one of the services was not notified. */
 const FAILED_DEPENDENCY = 424;
 
 const TYPES: Readonly<Record<MessageSeverity, string>> = {

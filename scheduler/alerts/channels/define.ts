@@ -10,7 +10,7 @@ export interface ChannelDefinition<Schema extends z.ZodObject> {
   readonly summary: string;
   readonly schema: Schema;
   readonly docs: string;
-  /** It tells programs, which find each part in its place; others tell people. */
+  /** Its readers are programs, which expect each part in its place; the others are read by people. */
   readonly isForPrograms?: true;
   /** Settings that say where the secrets go: one that changes needs the secrets anew. */
   readonly places?: readonly (keyof z.infer<Schema> & string)[];

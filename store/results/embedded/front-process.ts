@@ -31,7 +31,7 @@ export interface LaunchOptions {
 
 /**
  * Held by the kernel's means (confinement.ts); or by util-linux's setpriv only so that it dies with us; or not at all: then only the end of stdin
- * tells it that we died.
+ * shows it that we died.
  */
 export type Start =
   | { readonly by: "hold" }
@@ -125,7 +125,7 @@ function giveWay({ pid }: ChildProcess): void {
   try {
     setPriority(pid, Math.max(NICENESS, getPriority(pid)));
   } catch {
-    // It has ended already, and its end is told.
+    // It has ended already, and its end was reported.
   }
 }
 

@@ -64,7 +64,7 @@ export class InsertStream {
       if (refusal !== null) throw new Error(refusal);
       for (let at = 0; at < body.length; at += PIECE_BYTES) {
         const piece = body.subarray(at, at + PIECE_BYTES);
-        // Why it takes no more is told at the end.
+        // Why it takes no more is reported at the end.
         if ((await append(stream, piece, piece.length)) !== SUCCESS) break;
       }
       return this.#outcomeOf(await done(stream));

@@ -140,7 +140,7 @@ function isWanted(
   unsure: ReadonlySet<number>,
 ): boolean {
   if (row.reason === "notice") return true;
-  // An end is told where a beginning was told, or may have been.
+  // An end is reported where its beginning was, or may have been.
   if (row.reason === "recovered")
     return earlier.some((other) => other.state === "delivered" || other.begun > other.attempts || unsure.has(other.id));
   return members.some(({ firing }) => firing) || row.came_and_went > 0;

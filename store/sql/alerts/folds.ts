@@ -36,7 +36,7 @@ export async function fold(
 ): Promise<ReadonlySet<number>> {
   const byRule = new Map<string, Decided[]>();
   for (const one of decided) {
-    // One whose messages are made already is told as it is.
+    // A group whose messages are made already is not folded.
     if (one.decision.say === null || one.group.told_at_ms !== null || one.announcedAtMs !== null) continue;
     const key = `${one.group.project_id} ${one.group.rule_id} ${one.group.is_notice}`;
     const some = byRule.get(key);

@@ -26,7 +26,7 @@ export interface OutgoingEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** A subscription whose list fails each hour is told of once a day. */
+/** A subscription whose list fails each hour is reported once a day. */
 const SAME_NOTICE_MS = 24 * 3_600_000;
 
 const OPEN_MEMBERS = {
@@ -104,7 +104,7 @@ export async function joinAlerts(session: Session, events: readonly OutgoingEven
   await batch.write(session);
 }
 
-/** Where no channel is, nothing is told. */
+/** A project without a channel has no alerts. */
 async function withChannels({ kysely }: Session, events: readonly OutgoingEvent[]): Promise<readonly OutgoingEvent[]> {
   const projects = [...new Set(events.map(({ projectId }) => projectId))];
   const rows = await kysely
@@ -119,7 +119,7 @@ async function withChannels({ kysely }: Session, events: readonly OutgoingEvent[
   return events.filter(({ projectId }) => known.has(projectId));
 }
 
-/** What was held because its monitor was paused may be told again. */
+/** Members that were held because their monitor was paused may be reported again. */
 async function wake({ kysely }: Session, events: readonly OutgoingEvent[], nowMs: number): Promise<void> {
   const ids = events.flatMap(({ type, data }) => {
     if (type !== "monitor.resumed" && type !== "monitor.paused") return [];
@@ -156,7 +156,7 @@ function openMembers(session: Session, subjects: readonly string[]): Promise<rea
   return session.query<OpenMember>(OPEN_MEMBERS[session.dialect], JSON.stringify(subjects));
 }
 
-/** @returns `project subject` of subscriptions that were told of within a day */
+/** @returns `project subject` of subscriptions that were reported within a day */
 async function noticedLately(
   { kysely }: Session,
   signals: readonly { readonly projectId: number; readonly signal: AlertSignal }[],
@@ -204,7 +204,7 @@ class Batch {
     const there = this.#members.get(`${projectId} ${signal.subject}`) ?? [];
     for (const member of there) this.#change(member, signal);
     if (signal.turn === "ends" || signal.turn === "acknowledged") return;
-    // A monitor that is gone is told of no more.
+    // A deleted monitor is not reported any more.
     if (signal.monitorId !== null && monitor === null) return;
     const { event, severity, subject, subscriptionId } = signal;
     const facts: AlertFacts = { event, severity, subject, monitor, subscriptionId };
@@ -314,7 +314,7 @@ async function wakeGroups({ kysely }: Session, ids: readonly number[], nowMs: nu
       .updateTable("alert_groups")
       .set({ due_at_ms: nowMs, changed_at_ms: nowMs })
       .where("id", "in", some)
-      // One that was not told of yet is due when it has waited.
+      // A group without a message yet is due when its wait is over.
       .where((of) => of.or([of("told_at_ms", "is not", null), of("due_at_ms", "is", null)]))
       .execute();
   }

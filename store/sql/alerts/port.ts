@@ -1,4 +1,4 @@
-/** Alerts: rules and quiet hours, groups of what is told together, and messages on their way to channels. */
+/** Alerts: rules and quiet hours, groups that are reported together, and messages on their way to channels. */
 import type { SayReason } from "../../../model/alerting.ts";
 import type { NotificationState } from "../../../model/alerting-delivery.ts";
 import type { AlertEvent, AlertMonitor, AlertRule, AlertSeverity } from "../../../model/alerting-rule.ts";
@@ -19,7 +19,7 @@ export interface AlertSettings {
   /** In their order; none: the default rule counts. */
   rules(projectId: number): Promise<Versioned<AlertRule>>;
   /**
-   * Replaces the list. Rules that are gone govern what they told already until that is over.
+   * Replaces the list. Removed rules govern the groups that they began until those are over.
    * @returns `moved`: the version is another by now; `unknown`: an id is no rule of the project
    */
   writeRules(
@@ -74,13 +74,13 @@ export interface AlertAttempt {
   readonly durationMs: number;
 }
 
-/** What is told of one thing, as it is now. */
+/** One member of a message, as it is now. */
 export interface ToldMember {
   readonly subject: string;
   readonly event: AlertEvent;
   readonly severity: AlertSeverity;
   readonly firing: boolean;
-  /** It was told that it began, or is told now. */
+  /** Its beginning was reported, or is reported now. */
   readonly isTold: boolean;
   /** The message is about it; the others of its group are only counted. */
   readonly isNew: boolean;

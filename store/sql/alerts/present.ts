@@ -171,7 +171,7 @@ export function* portions<Item>(items: readonly Item[], sizeOf: (item: Item) => 
   if (some.length > 0) yield some;
 }
 
-/** Of what was deleted nothing is told. */
+/** Deleted monitors are not reported. */
 function isGone(row: DecidingRow): boolean {
   return row.monitor_id !== null && (row.known_monitor_id === null || row.deleted_at_ms !== null);
 }

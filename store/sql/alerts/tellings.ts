@@ -1,10 +1,10 @@
 /**
- * Tellings: what was decided is written, and becomes messages. Ordinary groups are written together, in one transaction. A group with
+ * Writes decisions and makes messages of them. Ordinary groups are written together, in one transaction. A group with
  * thousands of members is written in steps:
  *
  *   announced: its messages are there, and not due ─▶ its members are marked, some at a time ─▶ its messages are due, the group is written
  *
- * The group stays due until the last step. So after a death between two steps the next turn finds the announced messages and goes on with
+ * The group stays due until the last step. So after a crash between two steps the next turn finds the announced messages and goes on with
  * them, and neither makes a second message nor loses one.
  */
 import type { Decision, Say } from "../../../model/alerting.ts";
@@ -139,7 +139,7 @@ async function tellLarge(piece: Piece, { one, marks, forgotten }: Change, nowMs:
   });
 }
 
-/** After a death behind the last mark nothing is left to say, but the group was told. */
+/** After a crash behind the last mark there is nothing left to say, but the group counts as reported. */
 function endedDecision({ group, decision, announcedAtMs }: Decided, nowMs: number): Decision {
   if (announcedAtMs === null || decision.say !== null) return decision;
   const { after } = decision;
@@ -179,7 +179,7 @@ async function writeMembers(session: Session, changes: readonly Pick<Change, "ma
   if (forgotten.length > 0) await session.bulk(FORGET_MEMBER, forgotten);
 }
 
-/** One message for each channel that is told. @param dueAtMs null: they are announced */
+/** One message for each channel. @param dueAtMs null: they are announced */
 async function writeMessages(
   session: Session,
   decided: readonly Decided[],
@@ -233,7 +233,7 @@ async function activeChannels(
     .select(["id", "project_id"])
     .where("project_id", "in", projectIds)
     .where("active", "=", 1)
-    // One whose addresses have not confirmed is told nothing.
+    // An e-mail channel whose addresses have not confirmed gets nothing.
     .where((of) => of.or([of("kind", "!=", "email"), of("verified_at_ms", "is not", null)]))
     .orderBy("id")
     .execute();

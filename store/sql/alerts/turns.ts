@@ -82,7 +82,7 @@ async function rulesOf(
   groups: readonly Row<"alert_groups">[],
 ): Promise<ReadonlyMap<number, AlertRule>> {
   const ids = [...new Set(groups.map((group) => group.rule_id))];
-  // Those that were removed govern what they told.
+  // Removed rules govern the groups that they began.
   const rows = await kysely.selectFrom("alert_rules").selectAll().where("id", "in", ids).execute();
   return new Map(rows.map((row) => [row.id, ruleOfRow(row)]));
 }

@@ -30,7 +30,7 @@ export interface ShardRow extends ShardLease {
  * What the operator should look at although nothing is late. location_troubled: what a location's checkers send is refused again and again ·
  * rows_set_aside: a store has refused rows for what is in them, and they are in a file · checkers_idle: a checker runs where another process
  * checks already, and gets no runs · results_unwritten: what checks bring cannot be written now, by the disk or the database ·
- * reads_refused: checks began late, and reads were told to come again
+ * reads_refused: checks began late, and reads were answered 503
  */
 export const WARNINGS = [
   "location_troubled",

@@ -1,12 +1,12 @@
 /**
  * Tables as a move from one database to another takes them: all of schema/tables.ts, in its order, in which no row comes before what it refers
- * to. A table whose rows are told apart by more than its first column says so here; a test compares keys and order with the schema.
+ * to. A table whose key has more columns than the first says so here; a test compares keys and order with the schema.
  */
 import { TABLES, type Tables } from "../schema/tables.ts";
 
 export interface CopiedTable {
   readonly name: keyof Tables;
-  /** Columns that tell its rows apart, in which order they are read. */
+  /** The columns of its key, in which order they are read. */
   readonly key: readonly string[];
   /** Read and written at a time: fewer where a row may hold a whole configuration. */
   readonly rows: number;

@@ -43,7 +43,7 @@ export interface Session {
 }
 
 /**
- * What a process uses it for. `api`: a commit waits for the disk, because a caller is told that it is done. `sink`: it does not, because
+ * What a process uses it for. `api`: a commit waits for the disk, because the answer to a caller promises it. `sink`: it does not, because
  * results are replayed from the spool; PostgreSQL always waits. `shards`: the same, for what holds shards in its transactions. `beat`: a
  * scheduler's signs of life and its shards, on PostgreSQL over connections that give up soon.
  */

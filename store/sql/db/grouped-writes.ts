@@ -1,6 +1,6 @@
 /**
  * Transactions that wait for their turn at the same time are committed together: a commit waits for the disk, and callers come many at once. Each is a
- * savepoint, so one that fails undoes itself alone, and none is told that it is done before the commit is on the disk.
+ * savepoint, so one that fails undoes itself alone, and none succeeds before the commit is on the disk.
  */
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -52,7 +52,7 @@ export class GroupedWrites {
 
   async #group(): Promise<void> {
     if (this.#waiting.length === 0) return;
-    // Each caller's connection is read by itself: the others that have come in this turn of the loop are heard first.
+    // Each caller's connection is read by itself: this lets the others be read that have data in this turn of the event loop.
     await nextTurn();
     const group = this.#waiting.splice(0, MOST_AT_ONCE);
     if (group.length === 0) return;

@@ -58,7 +58,7 @@ export interface NoteData {
 
 /** Written of an incident afterwards. */
 export interface IncidentReport {
-  /** What readers of public pages are told instead of our words. */
+  /** What readers of public pages see in place of our words. */
   readonly title: string | null;
   /** Markdown. */
   readonly postmortem: string | null;

@@ -7,7 +7,7 @@ export function createLiveReads({ read }: Database): LiveReads {
   const { kysely } = read;
   return {
     async changedSince(generation, limit) {
-      // Read first: what commits in between is told now and once more next time.
+      // Read first: what commits in between is read now and once more next time.
       const current = await readGeneration(read);
       if (current <= generation) return { generation: current, changes: [] };
       const rows = await kysely

@@ -32,7 +32,7 @@ export class MaintenanceGapError extends Error {
 
 export interface Maintenance {
   /**
-   * One for each monitor, all or none; the plan hears of it. What has not ended of one monitor is one stretch, because its checks are asked for one.
+   * One for each monitor, all or none; the scheduler's plan is notified. What has not ended of one monitor is one stretch, because its checks are asked for one.
    * @returns undefined when one of the monitors is not there. @throws MaintenanceGapError
    */
   create(

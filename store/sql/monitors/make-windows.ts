@@ -6,7 +6,7 @@ import { Turns } from "./turns.ts";
 const AHEAD_MS = 3_600_000;
 /** Monitors in one transaction, so that no other writer waits for long. */
 const AT_ONCE = 200;
-/** As long as days are told of (docs/api-contract.md#days), and a month. */
+/** As long as days are shown (docs/api-contract.md#days), and a month. */
 const KEPT_MS = 400 * 86_400_000;
 const FORGOTTEN_AT_ONCE = 1_000;
 
@@ -28,7 +28,7 @@ export async function makeWindows(
   return changed;
 }
 
-/** One look over all schedules. @param onError told of a schedule that cannot be used */
+/** One pass over all schedules. @param onError called with a schedule that cannot be used */
 export async function keepWindows(
   schedules: Schedules,
   nowMs: number,

@@ -299,13 +299,13 @@ function monitorsWithLive(session: Session): MonitorQuery {
     .where("m.deleted_at_ms", "is", null);
 }
 
-/** To count what the index alone can tell: every monitor that is not deleted has a live row, so the join changes no number. */
+/** To count what the index alone can count: every monitor that is not deleted has a live row, so the join changes no number. */
 function monitorsWithoutLive(session: Session): MonitorQuery {
   const query = session.kysely.selectFrom("monitors as m").where("m.deleted_at_ms", "is", null);
   return query as unknown as MonitorQuery;
 }
 
-/** Matches across all pages; a page that is not full has told it already. */
+/** Matches across all pages; a page that is not full shows the number already. */
 async function countAll(
   matching: MonitorQuery,
   found: number,

@@ -171,7 +171,7 @@ export interface Monitors {
   ): Promise<MonitorWithLive | undefined>;
   /**
    * As update(), of many in one transaction. @param decide `refused`: the monitor stays as it is
-   * @param isDry tells what would become of them, slots aside, and changes nothing
+   * @param isDry returns what would become of them, slots aside, and changes nothing
    */
   updateMany(
     projectId: number,

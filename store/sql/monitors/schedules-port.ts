@@ -8,7 +8,7 @@ export interface MaintenanceSchedule extends PlannedTurns {
   readonly title: string;
   readonly text: string;
   readonly selector: Selector;
-  /** Whether public pages tell of it. */
+  /** Whether public pages show it. */
   readonly announce: boolean;
   /** Turns that began before it were ended; null: none. */
   readonly endedUntilMs: number | null;

@@ -231,7 +231,7 @@ export async function change(
   return { monitor, live: now.live };
 }
 
-/** A tombstone without settings stays: the plan hears of it, and results are hidden until they expire. */
+/** A tombstone without settings stays: it informs the scheduler's plan, and results are hidden until they expire. */
 export async function remove(session: Session, projectId: number, id: number, nowMs: number): Promise<boolean> {
   const now = await hold(session, projectId, id);
   if (now === undefined) return false;

@@ -1,4 +1,4 @@
-/** Tables of channels, alert rules, what they tell, and its messages; tables.ts has THE LIST. */
+/** Tables of channels, alert rules, alert groups and their messages; tables.ts has THE LIST. */
 import type { SayReason, Told } from "../../../model/alerting.ts";
 import type { NotificationState } from "../../../model/alerting-delivery.ts";
 import type { AlertEvent, AlertRule, AlertSeverity, AlertTemplate, Grouping } from "../../../model/alerting-rule.ts";
@@ -57,7 +57,7 @@ export const ALERT_RULES = table("alert_rules", {
   template: nullable(json<AlertTemplate>()),
   external_key: storeOnly(nullable(text())),
   managed_by: storeOnly(nullable(bigint())),
-  /** Set: it governs what it told already, and matches nothing new. */
+  /** Set: it governs the groups that it began, and matches nothing new. */
   removed_at_ms: storeOnly(nullable(bigint())),
 });
 
@@ -78,7 +78,7 @@ export const QUIET_HOURS = table("quiet_hours", {
   let_through: json<QuietHours["letThrough"]>(),
 });
 
-/** What one rule tells together. */
+/** What one rule reports together. */
 export const ALERT_GROUPS = table("alert_groups", {
   id: id(),
   project_id: bigint(),
@@ -112,7 +112,7 @@ export const ALERT_MEMBERS = table("alert_members", {
   acknowledged: flag(),
   monitor_id: nullable(bigint()),
   incident_id: nullable(bigint()),
-  /** It is about this channel, which is not told of itself. */
+  /** It is about this channel, which is not notified of itself. */
   channel_id: nullable(bigint()),
   /** What it is about, where that is no monitor. */
   name: nullable(prose()),

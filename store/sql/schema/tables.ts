@@ -291,7 +291,7 @@ export const MAINTENANCES = table("maintenances", {
   updated_at_ms: storeOnly(bigint()),
 });
 
-/** The most urgent threshold that was told of a certificate or a registration; another expiry date is another one. */
+/** The most urgent threshold of a certificate or a registration of which an alert was sent; another expiry date is another one. */
 const expiryAlerts = table("expiry_alerts", {
   monitor_id: bigint(),
   subject: text<ExpirySubject>(),

@@ -34,7 +34,7 @@ export const WEBHOOK_DELIVERIES = table("webhook_deliveries", {
   event_id: text(),
   type: text<EventType>(),
   body: storeOnly(text()),
-  /** The incident that it tells of: its events say whether the alert arrived. */
+  /** The incident that it is about: its events say whether the alert arrived. */
   incident_id: storeOnly(nullable(bigint())),
   state: text<DeliveryState>(),
   attempts: storeOnly(int()),

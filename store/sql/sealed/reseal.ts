@@ -28,7 +28,7 @@ export function createSealed(database: Database): Sealed {
     async keyIds() {
       const ids = new Set<string>();
       for (const { table, column } of SEALED_COLUMNS) {
-        // Version, dot, eight digits: all that tells the keys apart.
+        // Version, dot, eight digits: all that distinguishes the keys.
         const { rows } = await sql<{ start: string }>`select distinct substr(${sql.ref(column)}, 1, 10) as start
           from ${sql.table(table)} where ${sql.ref(column)} is not null`.execute(database.read.kysely);
         for (const { start } of rows) ids.add(keyIdOf(start));

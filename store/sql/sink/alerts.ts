@@ -1,4 +1,4 @@
-/** Alerts of a batch, in the sink's transaction: the event goes to the outbox, and what was told of an expiry is remembered. */
+/** Alerts of a batch, in the sink's transaction: the event goes to the outbox, and the sent alert of an expiry is remembered. */
 import type { MonitorAlert, SentExpiryAlert } from "../../../model/alert.ts";
 import {
   configShareEvent,
