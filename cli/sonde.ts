@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command line. Exit code 0 only when what was asked for held. */
+/** The command line. Exit code 0 only when the command did what it was asked, and a check passed. */
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
 import { CommandError } from "./command.ts";
@@ -8,8 +8,16 @@ import { commands } from "./commands/index.ts";
 const program = new Command("sonde")
   .description("Watches VPN tunnels and uptime targets: checks on schedule, history and incidents behind a REST API.")
   .version(VERSION)
-  .showHelpAfterError("(add --help for what it understands)");
-for (const add of commands) add(program);
+  .showHelpAfterError("(add --help for its arguments and options)")
+  .addHelpText(
+    "after",
+    "\nExamples:\n  sonde check https://example.org/\n  sonde up\n  sonde add https://example.org/ --interval 30\n",
+  );
+for (const [heading, group] of Object.entries(commands)) {
+  program.commandsGroup(heading);
+  for (const add of group) add(program);
+}
+program.commandsGroup("Help:").helpCommand("help [command]", "show the help of a command");
 
 /** Errors whose message already says what to do; anything else, a value that a store refuses too, is our own mistake and shows where. */
 const PLAIN_ERRORS = new Set([
@@ -39,7 +47,7 @@ function endSoon(): void {
 /** What a shell says of a program that SIGPIPE ended: 128 and the number of the signal. */
 const READER_WENT = 141;
 
-// `sonde … | head`: who reads went away with enough, which is no fault to show a stack for.
+// `sonde … | head`: the reader has enough and closes the pipe, which is no fault that needs a stack.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(READER_WENT);
   throw error;

@@ -39,7 +39,7 @@ const list: Act = {
 
 const kinds: Act = {
   usage: "kinds",
-  summary: "the kinds there are, with the settings of each",
+  summary: "list the kinds of channels, with the settings of each",
   example: "channel kinds --json",
   async run() {
     const { CHANNEL_KINDS } = await import("../../scheduler/alerts/channels/index.ts");
@@ -106,7 +106,7 @@ const add: Act = {
 
 const test: Act = {
   usage: "test <channel>",
-  summary: "send a sample now, and say what the service said",
+  summary: "send a sample now, and print the service's answer",
   example: "channel test ch_3",
   async run(stores, _words, [text]) {
     const id = idOf("channel", text, "the channel");

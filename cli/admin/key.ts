@@ -13,7 +13,7 @@ import type { AdminStores } from "./stores.ts";
 
 const create: Act = {
   usage: "create",
-  summary: "make a key for a person, shown once: of one workspace, or account-wide",
+  summary: "create a key for a person, shown once: of one workspace, or account-wide",
   options: [
     ["!--user <id>", "whose key; it acts as this person"],
     ["--workspace <id>", "reaches this workspace only"],
@@ -167,6 +167,6 @@ async function setActive({ controlPlane, nowMs }: AdminStores, text: unknown, ac
 
 export const key: ActGroup = {
   name: "key",
-  summary: "make keys, list them and their use, switch them off and on",
+  summary: "create keys, list them and their use, switch them off and on",
   acts: [create, list, usage, enable, disable],
 };

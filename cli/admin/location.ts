@@ -12,7 +12,7 @@ const PASSWORD_BYTES = 24;
 
 const add: Act = {
   usage: "add <code>",
-  summary: "make a location with its key and Redis user; prints what its checkers need, once",
+  summary: "create a location with its key and Redis user; prints what its checkers need, once",
   example: "location add de",
   async run({ controlPlane, nowMs, config, sealing }, _words, [text]) {
     const code = codeOf(text);
@@ -71,7 +71,7 @@ const rotate: Act = {
 
 const grants: Act = {
   usage: "grants <code>",
-  summary: "what the location's Redis user may do, as this version wants it; its password stays",
+  summary: "update the rights of the location's Redis user to this version; its password stays",
   example: "location grants de",
   async run({ controlPlane }, _words, [text]) {
     const code = codeOf(text);
@@ -84,7 +84,7 @@ const grants: Act = {
 
 const remove: Act = {
   usage: "remove <code>",
-  summary: "its checkers get nothing any more; monitors that name it show it as unavailable",
+  summary: "remove a location: its checkers get no more checks; monitors show it as unavailable",
   example: "location remove de",
   async run({ controlPlane }, _words, [text]) {
     const code = codeOf(text);
@@ -146,6 +146,6 @@ function urlFor(redisUrl: AdminStores["config"]["redisUrl"], user: string, passw
 
 export const location: ActGroup = {
   name: "location",
-  summary: "where checkers of their own stand, with their keys and Redis users",
+  summary: "locations of separate checkers, with their keys and Redis users",
   acts: [add, list, rotate, grants, remove],
 };

@@ -1,4 +1,4 @@
-/** `sonde admin maintenance`: stretches in which checks say nothing about a monitor (docs/api-contract.md#status). */
+/** `sonde admin maintenance`: periods in which checks change no status, incidents or alerts (docs/api-contract.md#status). */
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import { CommandError } from "../command.ts";
@@ -9,7 +9,7 @@ const MAX_MINUTES = 30 * 24 * 60;
 
 const create: Act = {
   usage: "create",
-  summary: "from now on checks leave its status, streaks and incidents alone; their rows are unknown",
+  summary: "begin maintenance: checks change no status, streaks or incidents; their rows are unknown",
   options: [
     ["!--monitor <id>", "which monitor"],
     ["!--minutes <minutes>", `how long, 1 to ${MAX_MINUTES}`],

@@ -1,4 +1,4 @@
-/** `sonde admin member`: who belongs to a workspace, and in which role. */
+/** `sonde admin member`: the members of a workspace, and in which role. */
 import { ROLES } from "../../model/plan.ts";
 import { plain, renderTable } from "../table.ts";
 import { type Act, type ActGroup, emailOf, idOf, known, nameOf, oneOf } from "./act.ts";

@@ -6,7 +6,7 @@ import { type Act, type ActGroup, flagOf, idOf, known, nameOf } from "./act.ts";
 
 const create: Act = {
   usage: "create",
-  summary: "make another project in a workspace",
+  summary: "create another project in a workspace",
   options: [
     ["!--workspace <id>", "which workspace"],
     ["!--name <name>", "of the project"],
@@ -61,6 +61,6 @@ const list: Act = {
 
 export const project: ActGroup = {
   name: "project",
-  summary: "make and list projects, switch them off and on",
+  summary: "create and list projects, switch them off and on",
   acts: [create, list, set],
 };

@@ -7,7 +7,7 @@ import { type Act, type ActGroup, known } from "./act.ts";
 
 const list: Act = {
   usage: "list",
-  summary: "what is quarantined now, and what was within a week",
+  summary: "list what is quarantined now, and what was within a week",
   example: "quarantine list",
   async run({ controlPlane, nowMs }) {
     const configs = (await controlPlane.quarantine.all()).map((one) => factsOf(one, nowMs));

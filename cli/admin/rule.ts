@@ -37,7 +37,7 @@ const add: Act = {
 
 const change: Act = {
   usage: "change <rule>",
-  summary: "set members of one; the others stay",
+  summary: "change fields of one; the others stay",
   options: [OF_PROJECT, ["!--rule <json>", RULE]],
   example: `rule change 3 --project prj_1 --rule '{"delay_s": 120}'`,
   run: (stores, options, [text]) =>
@@ -63,7 +63,7 @@ const move: Act = {
 
 const remove: Act = {
   usage: "rm <rule>",
-  summary: "remove one; it still tells the end of what it told",
+  summary: "remove one; it still reports the end of what it reported",
   options: [OF_PROJECT],
   example: "rule rm 3 --project prj_1",
   run: (stores, options, [text]) => changed(stores, options, (rules) => rules.toSpliced(indexOf(rules, text), 1)),
@@ -71,7 +71,7 @@ const remove: Act = {
 
 const preview: Act = {
   usage: "preview",
-  summary: "who would hear of an event of a monitor, or of an incident, and why the others would not",
+  summary: "which channels an event of a monitor or an incident would notify, and why the others not",
   options: [
     OF_PROJECT,
     ["--server <id>", "the monitor"],
@@ -179,6 +179,6 @@ function placeOf(text: unknown, what: string): number {
 
 export const rule: ActGroup = {
   name: "rule",
-  summary: "who is told of what, and how soon",
+  summary: "who is notified of what, and how soon",
   acts: [list, add, change, move, remove, preview],
 };

@@ -20,7 +20,7 @@ const set: Act = {
 
 const link: Act = {
   usage: "link <user>",
-  summary: "a link that signs a person in to the page: it works once, for ten minutes",
+  summary: "make a link that signs a person in to the page: it works once, for ten minutes",
   example: "user link 7",
   async run({ controlPlane, config, nowMs }, _, [text]) {
     const id = idOf("user", text, "the user");
@@ -37,7 +37,7 @@ const link: Act = {
 
 const ways: Act = {
   usage: "ways <user>",
-  summary: "what a person signs in to the page with: accounts at providers, and passkeys",
+  summary: "list what a person signs in with: accounts at providers, and passkeys",
   example: "user ways 7",
   async run({ controlPlane }, _, [text]) {
     const id = idOf("user", text, "the user");
@@ -66,7 +66,7 @@ const ways: Act = {
 
 const unlink: Act = {
   usage: "unlink <user>",
-  summary: "forget what a person signs in with, and end the sessions that began so; without an option all of it",
+  summary: "remove a person's ways to sign in, and end the sessions begun with them; without an option all of them",
   options: [
     ["--provider <issuer>", "only the account at this provider, as `user ways` names it"],
     ["--passkey <id>", "only this passkey, as `user ways` numbers it"],
@@ -97,6 +97,6 @@ const unlink: Act = {
 
 export const user: ActGroup = {
   name: "user",
-  summary: "switch people off and on, sign them in, and take ways to sign in from them",
+  summary: "switch people off and on, make sign-in links, and remove their ways to sign in",
   acts: [set, link, ways, unlink],
 };

@@ -22,7 +22,7 @@ const URL_COLUMNS = 60;
 
 const create: Act = {
   usage: "create",
-  summary: "tell a receiver what happens; its secret is shown once",
+  summary: "send a project's events to an address; its secret is shown once",
   options: [
     ["!--project <id>", "whose events it gets"],
     ["!--url <url>", "http or https, at a public address or one that SONDE_ALLOW_NETS opens"],
@@ -227,6 +227,6 @@ async function addressesOf(places: readonly { readonly host: string; readonly po
 
 export const webhook: ActGroup = {
   name: "webhook",
-  summary: "whom a project tells what happens",
+  summary: "addresses to which a project sends its events",
   acts: [create, list, rotate, test, enable, disable, remove, deliveries],
 };

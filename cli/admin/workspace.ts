@@ -11,7 +11,7 @@ import type { AdminStores } from "./stores.ts";
 
 const create: Act = {
   usage: "create",
-  summary: "make a workspace with its first project, its owner and a key, which is shown once",
+  summary: "create a workspace with its first project, its owner and a key, which is shown once",
   options: [
     ["!--name <name>", "of the workspace"],
     ["!--plan <plan>", PLAN_NAMES.join(", ")],
@@ -90,6 +90,6 @@ const list: Act = {
 
 export const workspace: ActGroup = {
   name: "workspace",
-  summary: "make, list, suspend and restore workspaces",
+  summary: "create, list, suspend and restore workspaces",
   acts: [create, list, suspend, restore],
 };

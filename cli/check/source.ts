@@ -32,13 +32,13 @@ const LARGEST_BYTES = 1024 * 1024;
 
 export function addLoginOptions(command: Command): Command {
   return command
-    .option("--username <name>", "openconnect, ikev2, openvpn: who logs in")
+    .option("--username <name>", "openconnect, ikev2, openvpn: the username")
     .option("--password-file <file>", "its first line is the password; - for stdin; otherwise it is asked for")
     .option("--psk-file <file>", "ikev2 without a username: the pre-shared key")
     .option("--host <host>", "use this server instead of the file's (wireguard, amneziawg, openvpn)")
     .option("--port <n>", "use this port", portOf)
-    .option("--remote-id <id>", "ikev2: who the server must be")
-    .option("--local-id <id>", "ikev2: who we say we are, when it is not the username")
+    .option("--remote-id <id>", "ikev2: the identity that the server must prove")
+    .option("--local-id <id>", "ikev2: our own identity, when it is not the username")
     .option("--group <name>", "openconnect: the group to log in to")
     .option("--ca <file>", "openconnect, ikev2: PEM of the authorities to trust")
     .option("--cert <file>", "ikev2: PEM of our certificate, with --key-file instead of a login")

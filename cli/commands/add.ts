@@ -33,12 +33,12 @@ export function addAdd(program: Command): void {
       "[what]",
       "address, host, host:port, share link, configuration file, subscription's address, or - for stdin",
     )
-    .description("watch something: a running service gets a monitor, or a subscription")
+    .description("add a monitor or a subscription to a running service")
     .option(
       "--kind <kind>",
-      "what it is, when its text does not tell: keyword, dns, push, tls, openconnect, subscription …",
+      "its kind, where its text does not show it: keyword, dns, push, tls, openconnect, subscription …",
     )
-    .option("--name <name>", "what it is called; otherwise the link's name, the file's, or the host")
+    .option("--name <name>", "its name; otherwise the link's name, the file's, or the host")
     .option("--interval <s>", "seconds between checks, or between syncs of a subscription", secondsOf)
     .option("--tags <tags>", "words to find it by, comma-separated")
     .option(

@@ -6,7 +6,7 @@ import { groups } from "../admin/index.ts";
 export function addAdmin(program: Command): void {
   const admin = program
     .command("admin")
-    .description("the operator's acts on the control plane: people, plans, keys, and what else the API does not offer")
+    .description("the operator's commands: people, plans, keys, locations, and what else the API does not offer")
     .addHelpText(
       "after",
       "\nWorks on the stores that SONDE_DATA_DIR or SONDE_DATABASE_URL name, beside a running service, which sees it at its next request.\n" +

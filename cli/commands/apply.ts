@@ -38,14 +38,14 @@ type Answer = Plan & { readonly applied: boolean };
 
 export function addApply(program: Command): void {
   addServiceOptions(program.command("apply"))
-    .description("make a project what a document says: monitors, subscriptions and more, as code")
+    .description("change a project to match a document: monitors, subscriptions and more, as code")
     .argument("[file|folder...]", "the document, or the files and folders that it consists of; - is stdin")
     .option("-f, --file <file|folder>", "the same, as an option; once for each", collected)
-    .option("--name <name>", "whose things these are; otherwise the document's own name")
+    .option("--name <name>", "the document's name; otherwise the one that is written in it")
     .option("--plan", "only show what would change; exit code 2 when something would")
     .option("-y, --yes", "do not ask")
     .option("--prune", "remove what the document had and has no more, with its history")
-    .option("--adopt", "take over what is the same by name and target, instead of making it twice")
+    .option("--adopt", "take over what has the same name and target, instead of creating it twice")
     .option("--skip-refused", "apply the others when some things are refused")
     .addHelpText(
       "after",

@@ -5,9 +5,9 @@ import type { BackupCommandOptions } from "../transfer/backup.ts";
 export function addBackup(program: Command): void {
   program
     .command("backup")
-    .description("copy the data folder into one file, while the service runs, and read it back")
-    .option("--out <file>", "the file that is made (otherwise sonde-<host>-<time>.tar.gz in this folder)")
-    .option("--with-key", "put the sealing key and owner.key into it, too: the file alone opens every secret then")
+    .description("copy the data folder into one file while the service runs, and verify the copy")
+    .option("--out <file>", "the file to write (otherwise sonde-<host>-<time>.tar.gz in this folder)")
+    .option("--with-key", "include the sealing key and owner.key: the file alone then opens every secret")
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",

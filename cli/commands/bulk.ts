@@ -21,7 +21,7 @@ export function addBulk(program: Command): void {
     .option("--links", "only the links that are healthy, the fastest first (with --json: the link in each line)")
     .option("--clash", "the healthy links as a file for Clash (mihomo), with a group that takes the fastest")
     .option("--sing-box", "the same as outbounds for sing-box")
-    .option("--failures", "in the table also what failed, and why")
+    .option("--failures", "show failures in the table too, with the reason")
     .option(
       "--url <address>",
       "what is asked through each proxy (again for more), as SONDE_VERIFY_URLS has it",
@@ -34,7 +34,7 @@ export function addBulk(program: Command): void {
         .argParser(requirementOf)
         .default({ least: 1, isShare: false } satisfies Requirement, "1"),
     )
-    .option("--resume <file>", "keeps results there, and goes on with those that are there already")
+    .option("--resume <file>", "keep results in this file, and skip what it already has")
     .addHelpText(
       "after",
       [

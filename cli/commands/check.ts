@@ -21,7 +21,10 @@ export function addCheck(program: Command): void {
   const command = endsWrongCalls(program.command("check"))
     .argument("<link|file|->", "share link, configuration file, address, or - for stdin")
     .description("check one VPN, proxy or address now: no server, no root, nothing is kept")
-    .option("--protocol <name>", "what the file or server is, when its text does not tell (openconnect, ikev2)");
+    .option(
+      "--protocol <name>",
+      "protocol of the file or server, where its text does not show it (openconnect, ikev2)",
+    );
   addLoginOptions(command)
     .option("--engine <name>", "share links: through xray or singbox only", engineOf)
     .option("--timeout <s>", `seconds, ${TIMEOUT_S.least} to ${TIMEOUT_S.most}`, timeoutOf, TIMEOUT_S.standard)

@@ -16,12 +16,12 @@ export function addChecker(program: Command): void {
   program
     .command("checker")
     .description("check from one location, for schedulers elsewhere: needs Redis and the location's key, no database")
-    .requiredOption("--location <code>", "where it stands: any, or a country such as de")
+    .requiredOption("--location <code>", "its location: any, or a country such as de")
     .option(
       "--key <file>",
       "the location's key (otherwise the credential location.key of systemd, else location-<code>.key in SONDE_DATA_DIR)",
     )
-    .option("--name <name>", "what results call it (otherwise the machine's name)")
+    .option("--name <name>", "its name in results (otherwise the machine's name)")
     .option("--metrics <host:port>", "serve /metrics and /health there, such as 127.0.0.1:9464")
     .addHelpText(
       "after",

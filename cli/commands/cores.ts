@@ -27,23 +27,25 @@ const PROGRESS_MS = 10_000;
 export function addCores(program: Command): void {
   const group = program
     .command("cores")
-    .description("xray and sing-box: what vless, vmess, trojan, shadowsocks, hysteria2 and tuic are checked through")
+    .description(
+      "install and list xray and sing-box, which check share links (vless, vmess, trojan, shadowsocks, hysteria2, tuic)",
+    )
     .addHelpText("after", "\nExamples:\n  sonde cores install\n  sonde cores list\n  sonde cores verify --json\n");
   group
     .command("install")
-    .argument("[core]", "xray or singbox; without a word both")
+    .argument("[core]", "xray or singbox; otherwise both")
     .option("--json", "print one JSON object")
     .description("build them from pinned sources into the data folder (needs Go, a few minutes)")
     .action(async (core: string | undefined, options: Options) => show(await install(enginesOf(core)), options));
   group
     .command("list")
     .option("--json", "print one JSON object")
-    .description("where they are and which versions")
+    .description("list their paths and versions")
     .action(async (options: Options) => show(await states(false), options));
   group
     .command("verify")
     .option("--json", "print one JSON object")
-    .description("whether each is the version that is needed, unchanged, and takes what Sonde gives it")
+    .description("verify that each has the right version, is unchanged, and accepts Sonde's configuration")
     .action(async (options: Options) => {
       const found = await states(true);
       show(found, options);

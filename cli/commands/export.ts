@@ -15,8 +15,8 @@ interface Answer {
 
 export function addExport(program: Command): void {
   addServiceOptions(program.command("export"))
-    .description("write what there is as a document for sonde apply, without its secrets")
-    .option("--name <name>", "what this document has; otherwise all of the project")
+    .description("write a project as a document for sonde apply, without its secrets")
+    .option("--name <name>", "only what belongs to this document; otherwise the whole project")
     .addHelpText(
       "after",
       [

@@ -19,12 +19,12 @@ export function addImport(program: Command): void {
       "the other program: kuma, gatus, blackbox, xray-checker, uptimerobot, betterstack, checkly, openstatus",
     )
     .argument("<file|folder|-...>", "its files, its folder, or - for stdin")
-    .description("make a document for sonde apply of what another program watches; changes nothing")
+    .description("convert another program's monitors to a document for sonde apply; changes nothing")
     .option("--out <file>", "where the document is written; - is stdout", "sonde.yaml")
     .option("--report <form>", "md or json: what came over, what is lost, what is changed", reportOf, "md")
     .option("--no-secrets", "secrets become variables of the environment, which sonde apply fills in")
     .option("--as-port", "checks of databases and brokers become checks of their TCP port")
-    .option("--drop-extra", "a monitor runs although a condition of it could not be said")
+    .option("--drop-extra", "a monitor runs although one of its conditions could not be converted")
     .option("--days", "asks for the days before the import (no document has them: the report says so)")
     .option("--apprise-server <url>", "Apprise API server for notifications that are Apprise addresses")
     .addHelpText(

@@ -14,8 +14,8 @@ const MESSAGE_COLUMNS = 50;
 export function addIncidents(program: Command): void {
   addServiceOptions(program.command("incidents"))
     .description("list the incidents of a running service, open ones first")
-    .addOption(new Option("--status <status>", "only those").choices(["active", "recovered"]))
-    .option("--limit <n>", "consider at most so many (1 to 1000)")
+    .addOption(new Option("--status <status>", "only active or recovered ones").choices(["active", "recovered"]))
+    .option("--limit <n>", "at most so many (1 to 1000)")
     .addHelpText("after", "\nExample:\n  sonde incidents --status active\n")
     .action(async (options: Options) => {
       const client = await connectTo(options);

@@ -1,4 +1,4 @@
-/** THE LIST of commands, in the order of the help. */
+/** THE LIST of commands, in the order of the help and under its headings. */
 import type { AddCommand } from "../command.ts";
 import { addAck } from "./ack.ts";
 import { addAdd } from "./add.ts";
@@ -26,31 +26,22 @@ import { addSet } from "./set.ts";
 import { addShow } from "./show.ts";
 import { addUp } from "./up.ts";
 
-export const commands: readonly AddCommand[] = [
-  addUp,
-  addApi,
-  addScheduler,
-  addChecker,
-  addCheck,
-  addBulk,
-  addAdd,
-  addMonitors,
-  addShow,
-  addSet,
-  addPause,
-  addResume,
-  addRm,
-  addResults,
-  addIncidents,
-  addAck,
-  addMaintenance,
-  addImport,
-  addApply,
-  addExport,
-  addSchema,
-  addCores,
-  addBackup,
-  addRestore,
-  addMove,
-  addAdmin,
-];
+export const commands: Readonly<Record<string, readonly AddCommand[]>> = {
+  "Check now, without a service:": [addCheck, addBulk, addCores],
+  "Run a service:": [addUp, addBackup, addRestore, addMove, addAdmin],
+  "Use a running service:": [
+    addAdd,
+    addMonitors,
+    addShow,
+    addSet,
+    addPause,
+    addResume,
+    addRm,
+    addResults,
+    addIncidents,
+    addAck,
+    addMaintenance,
+  ],
+  "Monitors as code:": [addApply, addExport, addSchema, addImport],
+  "Run a service on several machines:": [addApi, addScheduler, addChecker],
+};

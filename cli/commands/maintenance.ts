@@ -1,4 +1,4 @@
-/** `sonde maintenance`: stretches in which checks say nothing about a monitor, now or planned. */
+/** `sonde maintenance`: periods in which checks change no status, incidents or alerts. */
 import type { Command } from "commander";
 import { usageError } from "../command.ts";
 import { addServiceOptions, connectTo, printJson, type ServiceOptions } from "../service-options.ts";
@@ -29,11 +29,11 @@ interface AddOptions extends ServiceOptions {
 export function addMaintenance(program: Command): void {
   const group = program
     .command("maintenance")
-    .description("stretches in which checks leave a monitor's status, incidents and alerts alone");
+    .description("list, begin and end maintenance, in which checks change no status, incidents or alerts");
   addServiceOptions(group.command("list"))
     .option("--state <state>", "only active, next or ended ones; without it active and next")
     .option("--monitor <id>", "only of this monitor, such as srv_1")
-    .description("what is on and what is planned")
+    .description("list current and planned maintenance")
     .addHelpText(
       "after",
       "\nExamples:\n  sonde maintenance list\n  sonde maintenance list --state ended --monitor srv_1\n",
@@ -47,11 +47,11 @@ export function addMaintenance(program: Command): void {
     });
   addServiceOptions(group.command("add"))
     .argument("[monitor...]", "such as srv_1")
-    .option("--tag <tag>", "every monitor that has this tag now")
+    .option("--tag <tag>", "all monitors with this tag")
     .option("--minutes <n>", "how long", minutesOf)
     .option("--until <time>", "or until when, such as 2026-11-21T22:00:00Z")
     .option("--from <time>", "from when on; otherwise from now on")
-    .description("begin or plan one for monitors or a tag")
+    .description("begin or plan maintenance for monitors or a tag")
     .addHelpText(
       "after",
       "\nExamples:\n  sonde maintenance add srv_1 srv_2 --minutes 90\n  sonde maintenance add --tag prod --from 2026-11-21T22:00:00Z --minutes 30\n",
@@ -59,7 +59,7 @@ export function addMaintenance(program: Command): void {
     .action(add);
   addServiceOptions(group.command("end"))
     .argument("<maintenance...>", "such as mnt_1")
-    .description("end it now; what has not begun is taken away")
+    .description("end maintenance now; what has not begun is removed")
     .addHelpText("after", "\nExample:\n  sonde maintenance end mnt_1\n")
     .action(async (ids: readonly string[], options: ServiceOptions) => {
       const client = await connectTo(options);

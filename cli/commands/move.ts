@@ -5,11 +5,9 @@ import type { MoveCommandOptions } from "../transfer/move.ts";
 export function addMove(program: Command): void {
   program
     .command("move")
-    .description(
-      "carry everything from the data folder to PostgreSQL, Redis and ClickHouse, or back, while nothing runs",
-    )
+    .description("move all data from the data folder to PostgreSQL, Redis and ClickHouse, or back, while nothing runs")
     .requiredOption("--to <kind>", "servers (those of the settings) or folder (SONDE_DATA_DIR)")
-    .option("--anew", "drop what a move that was not finished has carried, and begin from the start")
+    .option("--anew", "discard an unfinished move, and begin from the start")
     .option("--json", "print one JSON object")
     .addHelpText(
       "after",

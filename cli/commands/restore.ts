@@ -5,7 +5,7 @@ import type { RestoreCommandOptions } from "../transfer/restore.ts";
 export function addRestore(program: Command): void {
   program
     .command("restore")
-    .argument("<file>", "what sonde backup made")
+    .argument("<file>", "a file that sonde backup wrote")
     .description("put a backup into an empty data folder: all of it or nothing")
     .option("--data <folder>", "the data folder (otherwise SONDE_DATA_DIR)")
     .option("--key <file>", "the sealing key that its secrets need; it is copied into the folder")

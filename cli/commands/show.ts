@@ -11,7 +11,7 @@ const CHECKS = 40;
 export function addShow(program: Command): void {
   addServiceOptions(program.command("show"))
     .argument("<monitor>", "such as srv_1")
-    .description("show one monitor: how it stands and why, its configurations, its incident")
+    .description("show one monitor: its status and the reason, its configurations, its incident")
     .addHelpText("after", "\nExamples:\n  sonde show srv_1\n  sonde show srv_1 --json\n")
     .action(async (word: string, options: ServiceOptions) => {
       const client = await connectTo(options);

@@ -25,7 +25,7 @@ const scripts = Object.keys(
 /** The tree that `sonde` parses its words with; nothing is done. */
 function tree(): Command {
   const program = new Command("sonde");
-  for (const add of commands) add(program);
+  for (const add of Object.values(commands).flat()) add(program);
   const mute = (command: Command): void => {
     command.exitOverride().configureOutput({ writeOut: () => undefined, writeErr: () => undefined });
     if (command.commands.length === 0) command.action(() => undefined);
