@@ -33,6 +33,12 @@ describe("claimDataFolder", () => {
       );
   });
 
+  it("says what is wrong with the lock's file, and what to do", () => {
+    const path = temporaryFolder();
+    writeFileSync(join(path, "owner.lock"), "x".repeat(4_096));
+    expect(() => claimDataFolder(path)).toThrow(/owner\.lock is not a database: move it away/);
+  });
+
   it("lets one owner in at a time, and the next one after release", () => {
     const path = temporaryFolder();
     const first = claimDataFolder(path);

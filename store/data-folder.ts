@@ -3,8 +3,9 @@ import { accessSync, chmodSync, constants, lstatSync, readdirSync } from "node:f
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
 import { makeFolder } from "../native/make-folder.ts";
-import { StoreError } from "./errors.ts";
+import { coded, StoreError } from "./errors.ts";
 import { finishRestore } from "./restored-folder.ts";
+import { sqliteFault } from "./sqlite-faults.ts";
 import { Sqlite, type SqliteHandle } from "./sqlite-library.ts";
 
 export interface DataFolder {
@@ -94,17 +95,11 @@ function lock(path: string): () => void {
     database.exec("BEGIN EXCLUSIVE");
   } catch (error) {
     database?.close();
-    const code = (error as { code?: string }).code ?? "unknown error";
-    if (code === "ERR_DLOPEN_FAILED") {
+    if (coded(error).code.startsWith("SQLITE_BUSY"))
       throw new StoreError(
-        "better-sqlite3 was compiled for another Node: run npm start, which compiles it for this one",
+        `another sonde uses the data folder ${path}: stop it first, or set SONDE_DATA_DIR to another folder`,
       );
-    }
-    throw new StoreError(
-      code.startsWith("SQLITE_BUSY")
-        ? `another sonde uses the data folder ${path}: stop it first, or set SONDE_DATA_DIR to another folder`
-        : `cannot lock the data folder ${path} (${code}): look at its owner.lock and at the disk`,
-    );
+    throw sqliteFault(error, join(path, "owner.lock"));
   }
   const held = database;
   heldLocks.add(held);

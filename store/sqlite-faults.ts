@@ -41,7 +41,7 @@ export function sqliteFault(error: unknown, file: string): StoreError {
   if (advice !== undefined) return new StoreError(`${advice} (${code})`, { cause: error });
   if (message.includes("bindings file") || code === "ERR_DLOPEN_FAILED") {
     return new StoreError(
-      'the native part of better-sqlite3 does not load: run "npm rebuild better-sqlite3" (it needs g++, make and python3)',
+      'better-sqlite3 is not compiled for this Node: run "npm start", which compiles it, or "npm rebuild better-sqlite3 --ignore-scripts=false" (g++, make and python3 must be there)',
       { cause: error },
     );
   }

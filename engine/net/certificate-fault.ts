@@ -13,14 +13,23 @@ export function certificateFaultOf(
   socket: TLSSocket,
   host: string,
   certificate: X509Certificate | undefined,
+  nowMs: number,
 ): NetworkFault {
   // Node's types say Error; what it sets is the error's code (lib/_tls_wrap.js, onConnectSecure).
   const code = String(socket.authorizationError);
   const words = classifyCode(code, "handshake")?.message ?? `The certificate is not valid (${code})`;
-  if (code === "CERT_HAS_EXPIRED") return new NetworkFault("cert-invalid", `${words}: ${certificate?.validTo}`);
+  if (code === "CERT_HAS_EXPIRED") return new NetworkFault("cert-invalid", expiredWords(words, certificate, nowMs));
   if (code === "CERT_NOT_YET_VALID") return new NetworkFault("cert-invalid", `${words}: ${certificate?.validFrom}`);
   if (code !== "ERR_TLS_CERT_ALTNAME_INVALID") return new NetworkFault("cert-invalid", words);
   return new NetworkFault("cert-invalid", `${words} than ${host}`, {
     peer: certificate?.subjectAltName ?? certificate?.subject ?? "",
   });
+}
+
+/** OpenSSL gives one code for the server's certificate and for those above it. */
+function expiredWords(words: string, certificate: X509Certificate | undefined, nowMs: number): string {
+  const validTo = certificate?.validTo;
+  return validTo !== undefined && Date.parse(validTo) > nowMs
+    ? `A certificate that the server's depends on has expired; the server's own is valid until ${validTo}`
+    : `${words}: ${validTo}`;
 }

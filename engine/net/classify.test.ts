@@ -96,6 +96,7 @@ describe("TLS", () => {
   });
 
   it.each([
+    ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", "handshake", "handshake-failed", "(TLS 1.2 and 1.3 were offered)"],
     ["ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR", "handshake", "handshake-failed", "internal error"],
     ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", "handshake", "handshake-failed", "handshake failure"],
     ["ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE", "handshake", "handshake-failed", "refused the TLS handshake"],

@@ -132,7 +132,11 @@ function ofCodeFamily(code: string, stage: Phase | null): Classified | undefined
 function ofTls(code: string, stage: Phase | null): Classified {
   const alert = /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3|SSL\/TLS)_ALERT_(.+)$/.exec(code)?.[1];
   if (alert !== undefined) {
-    return { verdict: "handshake-failed", message: `The server refused the TLS handshake: ${wordsOf(alert)}` };
+    const offered = alert === "PROTOCOL_VERSION" ? " (TLS 1.2 and 1.3 were offered)" : "";
+    return {
+      verdict: "handshake-failed",
+      message: `The server refused the TLS handshake: ${wordsOf(alert)}${offered}`,
+    };
   }
   if (
     /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|RECORD_TOO_SMALL|HTTP_REQUEST|HTTPS_PROXY_REQUEST)$/.test(

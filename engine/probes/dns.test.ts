@@ -73,6 +73,11 @@ function expiring(peer: DnsPeer, questions: number, react: (asked: Asked) => Rea
 
 const BOTH = [a("h.dev", "9.9.9.9"), aaaa("h.dev", "2a00::9")];
 
+const DOMAIN_REFUSED =
+  "Missing or invalid domain: domain must be a name, such as www.test-site.org; an address needs record_type PTR.";
+const HOST_REFUSED = "Missing or invalid host: host must be a name or an address, without a scheme, a port or a path.";
+const PORT_REFUSED = "Missing or invalid port: port must be a whole number from 1 to 65535.";
+
 describe("healthy", () => {
   it.each(["127.0.0.1", "::1"])("asks A and AAAA at once, over UDP, of %s", async (host) => {
     const peer = await peerThat(zone(BOTH), host);
@@ -279,7 +284,10 @@ describe("down", () => {
   it("cut short with no TCP behind it", async () => {
     const peer = await peerThat(truncated);
     await peer.closeTcp();
-    expect(await run(peer)).toMatchObject({ verdict: "refused" });
+    expect(await run(peer)).toMatchObject({
+      verdict: "refused",
+      message: "The answer is too long for UDP, and over TCP: Connection refused",
+    });
   });
 
   it("cut short over TCP as well", async () => {
@@ -329,20 +337,20 @@ describe("settings", () => {
 
   it.each<[Record<string, unknown>, string]>([
     [{}, "Missing or invalid domain"],
-    [{ domain: null }, "Missing or invalid domain"],
-    [{ domain: 7 }, "Missing or invalid domain"],
-    [{ domain: "" }, "Missing or invalid domain"],
-    [{ domain: "a..b" }, "Missing or invalid domain"],
-    [{ domain: "9.9.9.9" }, "Missing or invalid domain"],
-    [{ domain: `${"a".repeat(64)}.dev` }, "Missing or invalid domain"],
-    [{ domain: "h.dev", host: "" }, "Missing or invalid host"],
-    [{ domain: "h.dev", host: null }, "Missing or invalid host"],
-    [{ domain: "h.dev", host: "a b" }, "Missing or invalid host"],
-    [{ domain: "h.dev", host: "http://a.dev" }, "Missing or invalid host"],
-    [{ domain: "h.dev", port: 0 }, "Missing or invalid port"],
-    [{ domain: "h.dev", port: 65_536 }, "Missing or invalid port"],
-    [{ domain: "h.dev", port: "53" }, "Missing or invalid port"],
-    [{ domain: "h.dev", port: 53.5 }, "Missing or invalid port"],
+    [{ domain: null }, DOMAIN_REFUSED],
+    [{ domain: 7 }, DOMAIN_REFUSED],
+    [{ domain: "" }, DOMAIN_REFUSED],
+    [{ domain: "a..b" }, DOMAIN_REFUSED],
+    [{ domain: "9.9.9.9" }, DOMAIN_REFUSED],
+    [{ domain: `${"a".repeat(64)}.dev` }, DOMAIN_REFUSED],
+    [{ domain: "h.dev", host: "" }, HOST_REFUSED],
+    [{ domain: "h.dev", host: null }, HOST_REFUSED],
+    [{ domain: "h.dev", host: "a b" }, HOST_REFUSED],
+    [{ domain: "h.dev", host: "http://a.dev" }, HOST_REFUSED],
+    [{ domain: "h.dev", port: 0 }, PORT_REFUSED],
+    [{ domain: "h.dev", port: 65_536 }, PORT_REFUSED],
+    [{ domain: "h.dev", port: "53" }, PORT_REFUSED],
+    [{ domain: "h.dev", port: 53.5 }, PORT_REFUSED],
     [{ domain: "h.dev", keyword: 7 }, "Missing or invalid keyword"],
     [{ domain: "h.dev", keyword: "ü".repeat(256) }, "keyword must be at most 255 characters."],
   ])("%j: %s", (settings, message) => {
@@ -356,8 +364,8 @@ describe("settings", () => {
 
 describe("settings", () => {
   it.each<[string, Record<string, unknown>, string]>([
-    ["an address without PTR", { domain: "192.0.2.7" }, "Missing or invalid domain"],
-    ["an address with another type", { domain: "192.0.2.7", record_type: "MX" }, "Missing or invalid domain"],
+    ["an address without PTR", { domain: "192.0.2.7" }, DOMAIN_REFUSED],
+    ["an address with another type", { domain: "192.0.2.7", record_type: "MX" }, DOMAIN_REFUSED],
     [
       "a type that is none",
       { domain: "h.dev", record_type: "ANY" },

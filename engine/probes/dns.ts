@@ -19,7 +19,7 @@ import {
 import { reverseName, toAsciiName } from "../protocols/dns/name.ts";
 import { askOverStream } from "../transport/dns-stream.ts";
 import type { Address } from "../transport/transport.ts";
-import { hostField, keywordField, portField } from "./target-fields.ts";
+import { hostField, keywordField, portField, refusalOf } from "./target-fields.ts";
 
 /** What is asked for when no type is named: both addresses. */
 const ADDRESS_TYPES = ["A", "AAAA"] as const satisfies readonly QuestionType[];
@@ -35,6 +35,7 @@ const RECORD_TYPES = [
   "PTR",
   "CAA",
 ] as const satisfies readonly QuestionType[];
+const domainError = refusalOf("domain", "must be a name, such as www.test-site.org; an address needs record_type PTR");
 const RECORD_TYPE_MESSAGE = `record_type must be one of ${RECORD_TYPES.join(", ")} or null.`;
 /** A check compares each with each record, of which a reply has at most 1,024. */
 const EXPECTED_COUNT = 20;
@@ -60,9 +61,9 @@ export const dns = defineUptime(
     settings: z
       .object({
         domain: z
-          .string({ error: "Missing or invalid domain" })
+          .string({ error: domainError })
           .trim()
-          .refine((text) => questionName(text, "PTR") !== undefined, "Missing or invalid domain")
+          .refine((text) => questionName(text, "PTR") !== undefined, { error: domainError })
           .describe("Name to ask for; with record_type PTR also an address"),
         host: hostField.default("1.1.1.1").describe("DNS server to ask"),
         port: portField.default(53).describe("Port of the DNS server"),
@@ -91,7 +92,7 @@ export const dns = defineUptime(
       })
       .superRefine(({ domain, record_type }, issues) => {
         if (questionName(domain, record_type) !== undefined) return;
-        issues.addIssue({ code: "custom", path: ["domain"], message: "Missing or invalid domain", input: domain });
+        issues.addIssue({ code: "custom", path: ["domain"], message: domainError({ input: domain }), input: domain });
       }),
     unnamedFields: ["port", "record_type", "expected"],
     example: { domain: "test-site.org" },
@@ -184,7 +185,7 @@ async function ask(name: string, type: QuestionType, server: Server, hasOtherRec
     const options = { resendAfterMs: RESEND_AFTER_MS, isWanted };
     const first = await transport.exchangeUdp(server.address, server.port, query.bytes, accept, context, options);
     context.answered();
-    const reply = first.truncated ? await askOverTcp(query, server) : first;
+    const reply = first.truncated ? await askOverTcp(query, server).catch(rethrowAsTruncated) : first;
     return { type, reply, fault: null, tookMs: context.now() - startedAt, ...found(reply, query) };
   } catch (error) {
     const fault =
@@ -197,6 +198,13 @@ async function ask(name: string, type: QuestionType, server: Server, hasOtherRec
 
 async function askOverTcp(query: Query, { address, port, context }: Server): Promise<Reply> {
   return askOverStream(await context.transport.connectTcp([address], port, context), query);
+}
+
+/** Why TCP was tried must be told, because people open UDP alone for a name server. */
+function rethrowAsTruncated(error: unknown): never {
+  const { message, ...what } = classify(error, "connect");
+  if (isOwnVerdict(what.verdict)) throw error;
+  throw new NetworkFault(what.verdict, `The answer is too long for UDP, and over TCP: ${message}`, what);
 }
 
 function found(reply: Reply, query: Query): Pick<Heard, "records" | "texts"> {

@@ -127,10 +127,16 @@ describe("settings", () => {
 
   it.each<[Record<string, unknown>, string]>([
     [{}, "Missing or invalid host"],
-    [{ host: 5 }, "Missing or invalid host"],
-    [{ host: "" }, "Missing or invalid host"],
-    [{ host: "-c 1 h.dev" }, "Missing or invalid host"],
-    [{ host: "http://h.dev" }, "Missing or invalid host"],
+    [{ host: 5 }, "Missing or invalid host: host must be a name or an address, without a scheme, a port or a path."],
+    [{ host: "" }, "Missing or invalid host: host must be a name or an address, without a scheme, a port or a path."],
+    [
+      { host: "-c 1 h.dev" },
+      "Missing or invalid host: host must be a name or an address, without a scheme, a port or a path.",
+    ],
+    [
+      { host: "http://h.dev" },
+      "Missing or invalid host: host must be a name or an address, without a scheme, a port or a path.",
+    ],
     [{ host: "h.dev", ip_version: "both" }, "ip_version must be ipv4, ipv6 or null."],
   ])("%j: %s", (settings, message) => {
     expect(parse(settings)).toBe(message);

@@ -110,11 +110,17 @@ describe("settings", () => {
 
   it.each<[Record<string, unknown>, string]>([
     [{ port: 1 }, "Missing or invalid host"],
-    [{ host: ["a.dev"], port: 1 }, "Missing or invalid host"],
-    [{ host: "a.dev:80", port: 1 }, "Missing or invalid host"],
+    [
+      { host: ["a.dev"], port: 1 },
+      "Missing or invalid host: host must be a name or an address, without a scheme, a port or a path.",
+    ],
+    [
+      { host: "a.dev:80", port: 1 },
+      "Missing or invalid host: host must be a name or an address, without a scheme, a port or a path.",
+    ],
     [{ host: "a.dev" }, "Missing or invalid port"],
-    [{ host: "a.dev", port: null }, "Missing or invalid port"],
-    [{ host: "a.dev", port: -1 }, "Missing or invalid port"],
+    [{ host: "a.dev", port: null }, "Missing or invalid port: port must be a whole number from 1 to 65535."],
+    [{ host: "a.dev", port: -1 }, "Missing or invalid port: port must be a whole number from 1 to 65535."],
     [{ host: "a.dev", port: 1, ip_version: "4" }, "ip_version must be ipv4, ipv6 or null."],
   ])("%j: %s", (settings, message) => {
     expect(parse(settings)).toBe(message);

@@ -5,17 +5,23 @@
 import { z } from "zod";
 import { defaultGraceS, GRACE_S, PERIOD_S } from "../../model/schedule.ts";
 import { definePassive } from "../contract/kind.ts";
+import { refusalOf } from "./target-fields.ts";
+
+const wholeSecondsOf = ({ least, most }: { readonly least: number; readonly most: number }): string =>
+  `must be a whole number of seconds from ${least} to ${most}`;
+const periodError = refusalOf("period", wholeSecondsOf(PERIOD_S));
+const graceError = refusalOf("grace", wholeSecondsOf(GRACE_S));
 
 const period = z
-  .int({ error: "Missing or invalid period" })
-  .min(PERIOD_S.least, { error: "Missing or invalid period" })
-  .max(PERIOD_S.most, { error: "Missing or invalid period" })
+  .int({ error: periodError })
+  .min(PERIOD_S.least, { error: periodError })
+  .max(PERIOD_S.most, { error: periodError })
   .describe("Seconds, the longest time between two calls from the job");
 
 const grace = z
-  .int({ error: "Missing or invalid grace" })
-  .min(GRACE_S.least, { error: "Missing or invalid grace" })
-  .max(GRACE_S.most, { error: "Missing or invalid grace" })
+  .int({ error: graceError })
+  .min(GRACE_S.least, { error: graceError })
+  .max(GRACE_S.most, { error: graceError })
   .describe("Seconds a call may be late before the heartbeat is down");
 
 /** A job that reports: it calls the address that the API's answer has, and is down when it stays silent. */

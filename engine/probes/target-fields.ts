@@ -4,16 +4,22 @@ import type { AddressRead } from "../contract/kind.ts";
 import { literalOf } from "../net/literal.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 
+/** The contract's words, and for a value that was sent what it must be. @param bounds as a sentence goes on after the field's name */
+export function refusalOf(field: string, bounds: string): (issue: { readonly input?: unknown }) => string {
+  const missing = `Missing or invalid ${field}`;
+  return ({ input }) => (input === undefined ? missing : `${missing}: ${field} ${bounds}.`);
+}
+
+const hostError = refusalOf("host", "must be a name or an address, without a scheme, a port or a path");
+const portError = refusalOf("port", "must be a whole number from 1 to 65535");
+
 /** A name or an address in any spelling; whether it may be reached is the guard's question, not this one's. */
 export const hostField = z
-  .string({ error: "Missing or invalid host" })
+  .string({ error: hostError })
   .trim()
-  .refine((text) => toAsciiName(text) !== undefined || literalOf(text) !== undefined, "Missing or invalid host");
+  .refine((text) => toAsciiName(text) !== undefined || literalOf(text) !== undefined, { error: hostError });
 
-export const portField = z
-  .int({ error: "Missing or invalid port" })
-  .min(1, "Missing or invalid port")
-  .max(65_535, "Missing or invalid port");
+export const portField = z.int({ error: portError }).min(1, { error: portError }).max(65_535, { error: portError });
 
 export const ipVersionField = z
   .enum(["ipv4", "ipv6"], { error: "ip_version must be ipv4, ipv6 or null." })

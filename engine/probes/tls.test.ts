@@ -22,6 +22,14 @@ const expired = makeCertificate({
   notBeforeMs: 0,
   notAfterMs: 1_000,
 });
+const expiredIssuer = makeCertificate({
+  commonName: "Between",
+  issuer: authority,
+  ca: true,
+  notBeforeMs: 0,
+  notAfterMs: 1_000,
+});
+const below = makeCertificate({ commonName: "localhost", names: ["localhost"], issuer: expiredIssuer });
 const probe = await tls.load();
 const transport = loopbackTransport({
   allowNets: ["127.0.0.0/8", "::1"],
@@ -112,6 +120,17 @@ describe("a TLS port", () => {
       { certificate: expired },
       {},
       { verdict: "cert-invalid", certificate: { valid: false, expiresAtMs: 1_000 } },
+    ],
+    [
+      "below one that has expired",
+      { certificate: { ...below, certPem: below.certPem + expiredIssuer.certPem } },
+      {},
+      {
+        verdict: "cert-invalid",
+        message: expect.stringMatching(
+          /^A certificate that the server's depends on has expired; the server's own is valid/,
+        ),
+      },
     ],
     ["for no address", {}, { host: "127.0.0.1" }, { verdict: "cert-invalid", certificate: seen(false) }],
   ])("with a certificate %s is not healthy, and the certificate is told", async (_name, script, settings, outcome) => {

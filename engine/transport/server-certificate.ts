@@ -37,7 +37,7 @@ export function secured(socket: TLSSocket, host: string, seen: CertificateSeen, 
   const shown = socket.getPeerX509Certificate();
   seen.certificate = certificateOf(socket, shown);
   if (socket.authorized || !mustBeValid) return socket;
-  const problem = certificateFaultOf(socket, host, shown);
+  const problem = certificateFaultOf(socket, host, shown, Date.now());
   socket.destroy();
   throw problem;
 }

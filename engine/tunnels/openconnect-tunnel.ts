@@ -152,7 +152,8 @@ export class OpenconnectTunnel implements Tunnel {
   #distrust(secure: TLSSocket, host: string): NetworkFault | null {
     const { pin } = this.#end.trust;
     const certificate = secure.getPeerX509Certificate();
-    if (pin === null) return secure.authorized ? null : certificateFaultOf(secure, host, certificate);
+    const nowMs = this.#context.wallNowMs();
+    if (pin === null) return secure.authorized ? null : certificateFaultOf(secure, host, certificate, nowMs);
     if (certificate !== undefined && isPinned(pin, certificate)) return null;
     return new NetworkFault("cert-invalid", "The server's key is not the one that was pinned", {
       ...(certificate !== undefined && { peer: pinsOf(certificate)[0] ?? "" }),

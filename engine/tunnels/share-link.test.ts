@@ -18,7 +18,7 @@ const transport = createTransport({
   canaries: [],
 });
 
-async function reasonOf(url: string): Promise<string> {
+async function reasonOf(url: string, engine?: "xray" | "singbox"): Promise<string> {
   const outbounds = {
     open: ({ address }: OutboundSpec) => Promise.reject(new Error(`a core is asked to dial ${address}`)),
   };
@@ -29,7 +29,7 @@ async function reasonOf(url: string): Promise<string> {
     secureContext: () => createSecureContext(),
   };
   const context = { ...makeCheck(transport).context, deadlineAtMs: Date.now() + 5_000, outbounds, verifier };
-  const error: unknown = await checkShareLink({ url }, context).then(
+  const error: unknown = await checkShareLink({ url, ...(engine !== undefined && { engine }) }, context).then(
     () => new Error("it did not fail"),
     (thrown: unknown) => thrown,
   );
@@ -46,5 +46,14 @@ describe("the ports that hysteria2 hops between", () => {
   it("are let through when every one of them may be dialled", async () => {
     expect(await reasonOf("hy2://pw@127.0.0.1:443?mport=8081-65535,1-8079")).toBe("a core is asked to dial 127.0.0.1");
     expect(await reasonOf("hy2://pw@10.0.0.1:4000,4002")).toBe("a core is asked to dial 10.0.0.1");
+  });
+});
+
+describe("a core that was asked for", () => {
+  it("is told from the other one when it cannot run the link", async () => {
+    const link = "vless://b831381d-6324-4d53-ad4f-8cda48b30811@127.0.0.1:443?type=xhttp";
+    expect(await reasonOf(link, "singbox")).toBe(
+      "The core that was asked for cannot do this: sing-box has no xhttp. Leave engine out, so that the other one is tried",
+    );
   });
 });

@@ -65,7 +65,13 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
   const { engines, refusals } = chooseEngines(config, wanted);
   const isPinned = needsPin(config, wanted);
   if (engines.length === 0 && !isPinned) {
-    throw new NetworkFault("unsupported", `No proxy core can do this: ${refusals.join("; ")}`);
+    const reasons = refusals.join("; ");
+    throw new NetworkFault(
+      "unsupported",
+      wanted === null
+        ? `No proxy core can do this: ${reasons}`
+        : `The core that was asked for cannot do this: ${reasons}. Leave engine out, so that the other one is tried`,
+    );
   }
   context.phase("resolve");
   const addresses = await guarded(config, context);

@@ -36,7 +36,8 @@ export async function openTls(
   }
   const shown = socket.getPeerX509Certificate();
   const certificate = certificateOf(socket, shown);
-  const fault = socket.authorized || !verifiesCertificate ? null : certificateFaultOf(socket, hop.host, shown);
+  const isTaken = socket.authorized || !verifiesCertificate;
+  const fault = isTaken ? null : certificateFaultOf(socket, hop.host, shown, context.wallNowMs());
   if (fault !== null) socket.destroy();
   return { socket, certificate, fault, http2: socket.alpnProtocol === "h2" };
 }

@@ -152,10 +152,16 @@ export function monitorsSuite(server: "net" | "node"): void {
       ],
       [{ type: "ping", name: "x" }, "Missing or invalid host"],
       [{ type: "port", name: "x", host: "h.test-site.org" }, "Missing or invalid port"],
-      [{ type: "port", name: "x", host: "h.test-site.org", port: 65_536 }, "Missing or invalid port"],
+      [
+        { type: "port", name: "x", host: "h.test-site.org", port: 65_536 },
+        "Missing or invalid port: port must be a whole number from 1 to 65535.",
+      ],
       [{ type: "dns", name: "x" }, "Missing or invalid domain"],
       [{ type: "push", name: "x" }, "Missing or invalid period"],
-      [{ type: "push", name: "x", period: 59 }, "Missing or invalid period"],
+      [
+        { type: "push", name: "x", period: 59 },
+        "Missing or invalid period: period must be a whole number of seconds from 60 to 604800.",
+      ],
       [{ ...web, interval: 0 }, "interval must be a whole number from 1 to 86400."],
       [{ ...web, interval: 86_401 }, "interval must be a whole number from 1 to 86400."],
       [{ ...web, interval: 60.5 }, "interval must be a whole number from 1 to 86400."],

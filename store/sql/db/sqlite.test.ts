@@ -174,6 +174,8 @@ describe("an SQLite file that cannot be used", () => {
       code: "SQLITE_READONLY_DIRECTORY",
     });
     expect(sqliteFault(readOnly, "/data/sonde.db").message).toMatch(/read-only: make the file and its folder writable/);
+    const uncompiled = new Error("Could not locate the bindings file. Tried:");
+    expect(sqliteFault(uncompiled, "/data/sonde.db").message).toMatch(/not compiled for this Node: run "npm start"/);
   });
 });
 
