@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Log } from "../../model/log.ts";
 import { cpuMsOf } from "../../model/proc-stat.ts";
+import { UsedTime } from "../../model/used-time.ts";
 import { boundsHere, isRefusedBound, spawnBound } from "../cores/core-process.ts";
 import { MessageBatcher } from "../cores/message-batcher.ts";
 import type { FromBounded, ToBounded } from "./bounded-port.ts";
@@ -63,6 +64,7 @@ const WAITING_LIMIT = 256;
 interface Job<Word, Answer> {
   readonly id: number;
   readonly word: Word;
+  readonly workspace: number;
   deaths: number;
   settle(answer: Answer): void;
 }
@@ -72,6 +74,9 @@ export class BoundedProcess<Word extends object, Answer> {
   readonly #ports = new Set<MessagePort>();
   #waiting: Job<Word, Answer>[] = [];
   #running: Job<Word, Answer> | null = null;
+  #runningSinceMs = 0;
+  /** Of the process, by workspace: one whose pieces take long makes others wait for one of them and not for all. */
+  readonly #used = new UsedTime();
   #child: ChildProcess | null = null;
   #isReady = false;
   #isLoose = false;
@@ -112,13 +117,31 @@ export class BoundedProcess<Word extends object, Answer> {
     return theirs;
   }
 
-  /** Never rejects. */
-  run(word: Word): Promise<Answer> {
-    if (this.#isClosed || this.#waiting.length >= WAITING_LIMIT) return Promise.resolve(this.#work.busy);
+  /** Never rejects. @param workspace whose turn it is to be */
+  run(word: Word, workspace = 0): Promise<Answer> {
+    if (this.#isClosed || !this.#hasRoom(workspace)) return Promise.resolve(this.#work.busy);
     const id = ++this.#lastId;
-    const answer = new Promise<Answer>((settle) => this.#waiting.push({ id, word, deaths: 0, settle }));
+    const answer = new Promise<Answer>((settle) => this.#waiting.push({ id, word, workspace, deaths: 0, settle }));
     this.#next();
     return answer;
+  }
+
+  /** Where all places are taken, the workspace with most of them gives its latest to one with fewer. */
+  #hasRoom(workspace: number): boolean {
+    if (this.#waiting.length < WAITING_LIMIT) return true;
+    const counts = new Map<number, number>();
+    for (const job of this.#waiting) counts.set(job.workspace, (counts.get(job.workspace) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    if ((counts.get(workspace) ?? 0) + 1 >= most) return false;
+    const place = this.#waiting.findLastIndex((job) => counts.get(job.workspace) === most);
+    this.#waiting.splice(place, 1)[0]?.settle(this.#work.busy);
+    return true;
+  }
+
+  #takeNext(): Job<Word, Answer> | undefined {
+    const workspaces = this.#waiting.map(({ workspace }) => workspace);
+    const place = this.#used.placeOfLeast(workspaces, performance.now());
+    return place < 0 ? undefined : this.#waiting.splice(place, 1)[0];
   }
 
   /** Kills the process; pieces that wait are answered with `notNow`. */
@@ -142,9 +165,10 @@ export class BoundedProcess<Word extends object, Answer> {
     }
     if (this.#child === null) this.#tryToStart();
     if (!this.#isReady) return;
-    const job = this.#waiting.shift();
+    const job = this.#takeNext();
     if (job === undefined || this.#child === null) return;
     this.#running = job;
+    this.#runningSinceMs = performance.now();
     const message: ToChild<Word> = { id: job.id, word: job.word };
     this.#child.send(message);
     this.#watchWork(this.#work.withinMs);
@@ -202,8 +226,14 @@ export class BoundedProcess<Word extends object, Answer> {
 
   #settle(job: Job<Word, Answer>, answer: Answer): void {
     this.#stopWatching();
-    if (this.#running === job) this.#running = null;
+    if (this.#running === job) this.#stopRunning();
     job.settle(answer);
+  }
+
+  #stopRunning(): void {
+    const nowMs = performance.now();
+    if (this.#running !== null) this.#used.charge(this.#running.workspace, nowMs - this.#runningSinceMs, nowMs);
+    this.#running = null;
   }
 
   /** The piece is to blame only where its process was at work, and not where this machine had no time for it. */
@@ -249,7 +279,7 @@ export class BoundedProcess<Word extends object, Answer> {
     if (wasRefused) this.#isLoose = true;
     else this.#work.log.warn({ complaint }, `the process for ${this.#work.piece} has ended`);
     const job = this.#running ?? (wasReady || wasRefused ? undefined : this.#waiting.shift());
-    this.#running = null;
+    this.#stopRunning();
     if (job !== undefined) this.#again(job, wasReady);
     this.#next();
   }

@@ -200,8 +200,7 @@ export class Prober {
   #start(run: CheckRun): void {
     const spec = this.#specs.get(run.specKey);
     const environment = spec?.isPublic === true ? this.#publicEnvironment : this.#environment;
-    // Proxy cores are not shared between workspaces.
-    const workspace = spec?.isTunnel === true ? spec.workspace : 0;
+    const workspace = spec?.workspace ?? 0;
     const timeoutMs = spec?.timeoutMs ?? 0;
     const configs = spec?.configs ?? null;
     const check =

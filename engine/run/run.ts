@@ -86,7 +86,7 @@ export class RunningCheck extends DeadlineLink implements ProbeContext {
   #address: string | null = null;
   #peerAnswered = false;
 
-  /** @param workspace only tunnels need it. @param configId which of its monitor's configs it runs; 0: it stands for itself */
+  /** @param configId which of its monitor's configs it runs; 0: it stands for itself */
   constructor(run: CheckRun, timeoutMs: number, environment: RunEnvironment, workspace = 0, configId = 0) {
     super();
     this.run = run;

@@ -17,7 +17,7 @@ const MOST_STEPS = 10_000;
 
 /** @returns why it is no regular expression of RE2, in words; undefined: it is one */
 export function regexFault(text: string): string | undefined {
-  if (stepsOf(text) > MOST_STEPS) return `its repetitions make more than ${MOST_STEPS} steps`;
+  if (stepsOf(text) > MOST_STEPS) return `its repetitions and ranges make more than ${MOST_STEPS} steps`;
   const { RE2JS } = load("re2js") as Regexes;
   return faultOf(() => RE2JS.compile(text));
 }

@@ -15,6 +15,10 @@ export interface TextWord {
   readonly text: string;
 }
 
+export interface AskedText extends TextWord {
+  readonly workspace: number;
+}
+
 export interface TextJudgeOptions {
   readonly log: Pick<Log, "warn">;
   /** How much of a processor's time one text may take, ms; only tests have another. */
@@ -64,15 +68,15 @@ export class TextJudgeProcess implements TextJudge {
 
   /** @returns what a thread gives to connectTextJudge() */
   connect(): MessagePort {
-    return this.#process.connect(({ rules, text }: TextWord) => this.judge(rules, text));
+    return this.#process.connect(({ rules, text, workspace }: AskedText) => this.judge(rules, text, workspace));
   }
 
-  async judge(rules: TextRules, text: string): Promise<TextAnswer> {
+  async judge(rules: TextRules, text: string, workspace: number): Promise<TextAnswer> {
     if (text.length > MOST_TEXT) return BUSY;
     const name = JSON.stringify([rules.regex, rules.query]);
     const known = this.#refused.get(name);
     if (known !== undefined && performance.now() < known.untilMs) return known.answer;
-    const answer = await this.#process.run({ rules, text });
+    const answer = await this.#process.run({ rules, text }, workspace);
     if (answer.type === "refused" && answer.verdict === "misconfigured") {
       this.#refused.set(name, { untilMs: performance.now() + REFUSED_MS, answer });
     }

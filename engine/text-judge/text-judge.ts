@@ -18,6 +18,6 @@ export type TextAnswer =
   | { readonly type: "refused"; readonly verdict: "unfit" | "misconfigured"; readonly message: string };
 
 export interface TextJudge {
-  /** Never rejects; settles within some seconds. */
-  judge(rules: TextRules, text: string): Promise<TextAnswer>;
+  /** Never rejects; settles within some seconds. @param workspace which takes turns with others */
+  judge(rules: TextRules, text: string, workspace: number): Promise<TextAnswer>;
 }

@@ -19,7 +19,7 @@ export function lookInto(text: string, rules: TextRules, context: ProbeContext):
     whenAborted(context, () => {
       resolve({ verdict: "unfit", message: "The answer was not looked into within the check's time" });
     });
-    void textJudge.judge(rules, text).then((answer) => {
+    void textJudge.judge(rules, text, context.workspace).then((answer) => {
       if (answer.type === "passed") resolve(null);
       else if (answer.type === "failed") resolve({ verdict: "rejected", message: answer.message });
       else resolve({ verdict: answer.verdict, message: answer.message });
