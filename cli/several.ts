@@ -1,10 +1,11 @@
 /** One act on each of several records: all are tried, and the exit code says whether all of them held. */
 import { CommandError } from "./command.ts";
 import { printJson, type ServiceOptions } from "./service-options.ts";
+import { plain } from "./table.ts";
 
 export interface EachOptions<Answer> {
   readonly act: (id: string) => Promise<Answer>;
-  /** A line for people, with harmless text only. */
+  /** A line for people. */
   readonly say: (answer: Answer) => string;
 }
 
@@ -20,7 +21,7 @@ export async function forEach<Answer>(
     try {
       const answer = await act(id);
       answers.push(answer);
-      if (json !== true) process.stdout.write(`${say(answer)}\n`);
+      if (json !== true) process.stdout.write(`${plain(say(answer))}\n`);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
       refusals.push(error.message);

@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import type { IncidentRow } from "../client.ts";
 import { addServiceOptions, connectTo, type ServiceOptions } from "../service-options.ts";
 import { forEach } from "../several.ts";
-import { plain } from "../table.ts";
 
 interface Options extends ServiceOptions {
   readonly note?: string;
@@ -20,7 +19,7 @@ export function addAck(program: Command): void {
       const body = options.note === undefined ? {} : { note: options.note };
       await forEach(ids, options, {
         act: (id) => client.post<IncidentRow>(`/incidents/${encodeURIComponent(id)}/acknowledge`, body),
-        say: ({ id, server_name: name, status }) => `${id}  ${plain(name)}: seen (${status})`,
+        say: ({ id, server_name: name, status }) => `${id}  ${name}: seen (${status})`,
       });
     });
 }

@@ -92,17 +92,17 @@ async function add(word: string | undefined, options: Options): Promise<void> {
     );
   }
   if (options.json === true) return printJson(added);
-  process.stdout.write("status" in added ? monitorWords(added) : subscriptionWords(added));
+  process.stdout.write(`${plain("status" in added ? monitorWords(added) : subscriptionWords(added))}\n`);
 }
 
 function monitorWords({ id, name, protocol, interval, heartbeat_url: call }: Added): string {
   const often = interval === null ? "" : `, every ${interval} s`;
-  if (call !== undefined) return `${id}  ${plain(name)} (${protocol}): the job calls ${call}\n`;
-  return `${id}  ${plain(name)} (${protocol})${often}: sonde show ${id}\n`;
+  if (call !== undefined) return `${id}  ${name} (${protocol}): the job calls ${call}`;
+  return `${id}  ${name} (${protocol})${often}: sonde show ${id}`;
 }
 
 function subscriptionWords({ id, name }: AddedSubscription): string {
-  return `subscription ${id}${name === null ? "" : `  ${plain(name)}`}: its servers come to sonde monitors\n`;
+  return `subscription ${id}${name === null ? "" : `  ${name}`}: its servers come to sonde monitors`;
 }
 
 /** Of a service on this machine: what another one has is not known. */

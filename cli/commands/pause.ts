@@ -3,7 +3,6 @@ import type { Command } from "commander";
 import type { MonitorRow } from "../client.ts";
 import { addServiceOptions, connectTo, type ServiceOptions } from "../service-options.ts";
 import { forEach } from "../several.ts";
-import { plain } from "../table.ts";
 
 export function addPause(program: Command): void {
   define(program, "pause", "stop the checks of monitors; they keep their history", false);
@@ -22,7 +21,7 @@ function define(program: Command, name: "pause" | "resume", description: string,
       const client = await connectTo(options);
       await forEach(ids, options, {
         act: (id) => client.put<MonitorRow>(`/servers/${encodeURIComponent(id)}`, { active }),
-        say: ({ id, name: called, status }) => `${id}  ${plain(called)}: ${active ? status : "paused"}`,
+        say: ({ id, name: called, status }) => `${id}  ${called}: ${active ? status : "paused"}`,
       });
     });
 }

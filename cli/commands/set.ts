@@ -31,7 +31,7 @@ export function addSet(program: Command): void {
       const taken = Object.keys(body).filter((name) => !warnings.some((text) => text.includes(`field "${name}" `)));
       if (options.json === true) printJson(changed);
       else if (taken.length > 0)
-        process.stdout.write(`${changed.id}  ${plain(changed.name)}: ${taken.join(", ")} changed\n`);
+        process.stdout.write(`${plain(`${changed.id}  ${changed.name}: ${taken.join(", ")} changed`)}\n`);
       // A script that misspells a field must not go on as if it were set.
       if (warnings.length > 0) throw new CommandError("not all of it was set: see above what was ignored");
     });

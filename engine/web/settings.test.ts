@@ -32,6 +32,15 @@ describe("settings of website checks", () => {
     });
   });
 
+  it("take as many status codes as there are, because lists of monitors repeat them", () => {
+    const codes = Array.from({ length: 501 }, (_, at) => String(100 + (at % 500)));
+    expect(refusal(http, { url, accepted_statuscodes: codes.slice(1) })).toBeNull();
+    expect(refusal(http, { url, accepted_statuscodes: codes })).toEqual({
+      field: "accepted_statuscodes",
+      message: "accepted_statuscodes must have at most 500 codes and ranges.",
+    });
+  });
+
   it.each([undefined, null, 5, "", "web.site", "ftp://web.site/", "http://", "http://web.site:99999/", {}])(
     "refuse url %j",
     (settings) => {

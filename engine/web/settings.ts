@@ -14,6 +14,9 @@ const EXPIRY_DAYS = [0, 1, 2, 3, 7, 14, 30, 60] as const;
 const STATUS_CODES_MESSAGE =
   'accepted_statuscodes must be a list of codes or ranges from 100 to 599, such as "200-299".';
 
+/** As many as there are codes: lists of monitors repeat them all. */
+const MOST_STATUS_CODES = 500;
+
 const url = z
   .string({ error: "Missing or invalid url" })
   .refine((text) => parseWebUrl(text) !== undefined, "Missing or invalid url")
@@ -24,6 +27,7 @@ const acceptedStatusCodes = z
     error: STATUS_CODES_MESSAGE,
   })
   .min(1, STATUS_CODES_MESSAGE)
+  .max(MOST_STATUS_CODES, `accepted_statuscodes must have at most ${MOST_STATUS_CODES} codes and ranges.`)
   .default(["200-299"])
   .describe("Status codes or ranges that count as up");
 
