@@ -6,6 +6,7 @@ import type { Actor } from "../../model/actor.ts";
 import { type Acknowledging, readAcknowledgeToken } from "../../model/alerting-acknowledge.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { AcknowledgeableGroup } from "../../store/sql/alerts/port.ts";
+import { networkOf } from "../address.ts";
 import type { Api } from "../api.ts";
 import { BUTTON_PAGE, buttonPage, textPage } from "../button-page.ts";
 import type { ApiResponse } from "../http.ts";
@@ -59,7 +60,7 @@ async function guarded(
   go: (group: AcknowledgeableGroup) => ApiResponse | Promise<ApiResponse>,
 ): Promise<ApiResponse> {
   try {
-    if (!(await api.state.counters.takeFrom(`ack:${call.clientAddress}`, A_MINUTE, MINUTE_MS, call.nowMs)))
+    if (!(await api.state.counters.takeFrom(`ack ${networkOf(call.clientAddress)}`, A_MINUTE, MINUTE_MS, call.nowMs)))
       return textPage(429, "Too many requests", "Wait a minute and try again.");
     const read: Acknowledging | undefined = readAcknowledgeToken(api.sealing, call.params[0] ?? "", call.nowMs);
     const group = read && (await api.controlPlane.alerts.acknowledgeable(read.groupId, read.channelId));

@@ -2,6 +2,7 @@
 import { awaitsConfirmation } from "../../model/channel.ts";
 import { StoreError } from "../../store/errors.ts";
 import type { OpenableChannel } from "../../store/sql/alerts/channels-port.ts";
+import { networkOf } from "../address.ts";
 import type { Api } from "../api.ts";
 import { BUTTON_PAGE, buttonPage, textPage } from "../button-page.ts";
 import type { ApiResponse } from "../http.ts";
@@ -47,7 +48,9 @@ async function confirm(api: Api, call: Call): Promise<ApiResponse> {
 
 async function guarded(api: Api, call: Call, go: (found: Confirmable) => Promise<ApiResponse>): Promise<ApiResponse> {
   try {
-    if (!(await api.state.counters.takeFrom(`confirm:${call.clientAddress}`, A_MINUTE, MINUTE_MS, call.nowMs)))
+    if (
+      !(await api.state.counters.takeFrom(`confirm ${networkOf(call.clientAddress)}`, A_MINUTE, MINUTE_MS, call.nowMs))
+    )
       return textPage(429, "Too many requests", "Wait a minute and try again.");
     const confirming = confirmingBy(api.sealing, call.params[0] ?? "", call.nowMs);
     const [channel] = confirming === undefined ? [] : await api.controlPlane.channels.openable([confirming.channelId]);

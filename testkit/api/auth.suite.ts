@@ -235,6 +235,16 @@ export function authSuite(server: "net" | "node"): void {
       await world.close();
     });
 
+    it.each(["ack", "confirm"])("counts the addresses of one IPv6 network as one at /%s", async (where) => {
+      const world = await openWorld(server, { trustedProxies: ["127.0.0.0/8"] });
+      const from = (address: string) =>
+        world.send("GET", `/${where}/x`, { key: null, project: null, headers: { "x-forwarded-for": address } });
+      for (let index = 0; index < 60; index++) expect((await from(`2001:db8:1:2::${index}`)).status).toBe(404);
+      expect((await from("2001:db8:1:2:ffff::1")).status).toBe(429);
+      expect((await from("2001:db8:1:3::1")).status).toBe(404);
+      await world.close();
+    });
+
     it("reads the forwarded address of the nearest proxy, also where each proxy wrote a line of its own", async () => {
       const world = await openWorld(server, { trustedProxies: ["127.0.0.0/8"] });
       const from = (lines: readonly string[]): Promise<number> =>

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 87a5536a9e056f19. Do not edit.
+// Made by `npm run web:types` of the API's document d27ecbc81f87cd01. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
