@@ -149,6 +149,10 @@ function faultOf(error: unknown, signal: AbortSignal): unknown {
       ? new NetworkFault("closed", "The server closed the connection before the body was complete")
       : new NetworkFault("protocol-error", `The answer is not valid HTTP: ${error.message}`);
   }
+  // The peer reset the stream, or went away (GOAWAY). A reset of our own has settled the answer before.
+  if (error instanceof errors.InformationalError) {
+    return new NetworkFault("closed", "The server ended the HTTP/2 stream before the answer was complete");
+  }
   if (error instanceof errors.SocketError) {
     return new NetworkFault("closed", "The server closed the connection before the answer was complete");
   }

@@ -174,7 +174,11 @@ describe.each(["fast", "full"] as const)("website check over TLS, %s path", (pat
       );
       const only = createTls({ cert: good.certPem, key: good.keyPem, ALPNProtocols: ["h2"] });
       const session = createHttp2((request, response) => {
-        if (request.url === "/away") response.writeHead(302, { location: "/" }).end();
+        if (request.url === "/reset") response.stream.close(8);
+        else if (request.url === "/half") {
+          response.write("half");
+          setImmediate(() => response.stream.close(2));
+        } else if (request.url === "/away") response.writeHead(302, { location: "/" }).end();
         else response.end(`version ${request.httpVersion}, host ${request.authority}`);
       });
       only.on("secureConnection", (socket) => session.emit("connection", socket));
@@ -196,6 +200,8 @@ describe.each(["fast", "full"] as const)("website check over TLS, %s path", (pat
         verdict: "ok",
         certificate: { valid: true },
       });
+      for (const url of ["reset", "half"].map((name) => `https://web.rig:${onlyPort}/${name}`))
+        expect(["closed", "protocol-error"]).toContain((await check(path, { url, keyword: "x" })).verdict);
     });
   });
 });
