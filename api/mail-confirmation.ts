@@ -36,7 +36,7 @@ export function addressesOf(settings: Readonly<Record<string, unknown>>): readon
 /** Where its mails go, and by whom. */
 export type Addressed = Pick<OpenableChannel, "settings" | "secretNames">;
 
-/** Who runs a mail server reads the links that go by it, so what they confirm says nothing about mails that go by the service's. */
+/** The operator of a mail server can read links in mails that pass it, so a confirmation by such a link proves nothing about mails through the service's server. */
 function hasOwnServer({ secretNames }: Pick<Addressed, "secretNames">): boolean {
   return secretNames.includes("smtp_url");
 }
@@ -122,7 +122,7 @@ export function askMeanwhile(api: Api, projectId: number, ids: readonly number[]
   ask().catch((error: unknown) => api.log.warn({ reason: String(error) }, "addresses are not asked to confirm"));
 }
 
-/** No word of it is chosen by who made the channel: it goes to people who did not ask for it. */
+/** The maker of the channel chooses no word of it: it goes to people who did not ask for it. */
 function messageOf({ id }: OpenableChannel, link: string, nowMs: number): Message {
   return {
     ...{ reason: "test", severity: "info", link, items: [], more: 0, acknowledge: null },

@@ -4,7 +4,7 @@ import type { ReadGate } from "./read-gate.ts";
 
 /** Seconds; from an answer out of a cache to a test that is waited for (75 s). */
 const BUCKETS_S = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 75];
-/** What was asked for at a path that does not exist; callers choose those, so they have no label of their own. */
+/** Label of requests for unknown paths: callers choose those, so they get no label of their own. */
 const NO_ROUTE = { method: "other", route: "none" } as const;
 
 /** What a route is counted by. */

@@ -1,4 +1,4 @@
-/** Routes as data: what a path is, who may use it, what it takes and answers, and the function that does it. */
+/** Routes as data: path, scope, parameters, answers, and the handler. */
 import type { z } from "zod";
 import type { Actor } from "../model/actor.ts";
 import type { AuditWord } from "../model/audit.ts";

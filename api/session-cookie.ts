@@ -1,4 +1,4 @@
-/** The cookie of a session: what it is called, where it goes, and what is read of it. */
+/** The cookie of a session: its name, its attributes, and its parser. */
 import { parseUrl } from "../model/url.ts";
 
 /** Id of the row and 32 random bytes in base64url. */

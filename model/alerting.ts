@@ -84,7 +84,7 @@ interface Todo {
   readonly members: readonly GroupMember[];
 }
 
-/** Times that a clock wrote which was ahead count as now, so that nothing waits until they come again. */
+/** Times in the future, written under a wrong clock, count as now, so that nothing waits for them. */
 export function decide(group: GroupState, rule: AlertRule, quiet: QuietHours | null, nowMs: number): Decision {
   const present = notAhead(group, nowMs);
   const todo = todoOf(present, rule, nowMs);

@@ -15,7 +15,7 @@ export type JudgedOutcome = Pick<
   "verdict" | "startedAtMs" | "latenessMs" | "latencyMs" | "connectMs" | "peerAnswered" | "message" | "certificate"
 >;
 
-/** The columns of the check's row that depend on what came before it, or that are left empty by a rule. */
+/** The columns of the check's row that depend on the state before it, or that a rule leaves empty. */
 export type JudgedColumns = Pick<
   ResultRow,
   "seq" | "status" | "changed" | "latency_ms" | "connect_ms" | "error_category" | "error_message"

@@ -47,7 +47,7 @@ export function fairShare(shards: number, present: number): number {
 }
 
 /**
- * What one scheduler does next. It takes what is free or a dead one's up to its share, and gives back what is beyond it.
+ * The next step of one scheduler. It takes free shards and those of a dead scheduler up to its share, and gives back the rest.
  * @param presence of each scheduler that has a row; one without is dead
  */
 export function decideShards(

@@ -17,7 +17,7 @@ export class OwnedDescriptors {
     this.#words = new Int32Array(memory);
   }
 
-  /** After it was opened. A thread that ends in between leaks it, which is better than to close another's. */
+  /** Called after opening. A thread that ends in between leaks the descriptor, which is better than to close another's. */
   add(fd: number): void {
     const word = fd >>> 5;
     if (word < this.#words.length) this.#words[word] = (this.#words[word] ?? 0) | (1 << (fd % WORD_BITS));

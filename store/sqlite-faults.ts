@@ -1,4 +1,4 @@
-/** What SQLite says when it fails, as one line that says what to do. */
+/** Errors of SQLite, as one line that says what to do. */
 import { coded, StoreError } from "./errors.ts";
 
 /** Result codes: https://www.sqlite.org/rescode.html; extended ones begin with the plain one. */

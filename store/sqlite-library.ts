@@ -1,5 +1,5 @@
 /**
- * better-sqlite3, in the line that this Node can carry. 12 is built on node::ObjectWrap, whose finalizers abort the process since Node 24.19
+ * better-sqlite3, in the major version that this Node can load. 12 is built on node::ObjectWrap, whose finalizers abort the process since Node 24.19
  * (they ask for the current environment during garbage collection, node_object_wrap.h); 13 is built on Node-API, which older Node lacks.
  */
 import { createRequire } from "node:module";

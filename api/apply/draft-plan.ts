@@ -1,4 +1,4 @@
-/** A plan while it is made: what the sections add to it, and what would be written. */
+/** A plan under construction: what the sections add to it, and what would be written. */
 import { createHash, createHmac, createSecretKey, type Hash, type KeyObject } from "node:crypto";
 import type { AlertRule } from "../../model/alerting-rule.ts";
 import type { Change, RefusedThing, ThingKind } from "../../model/document/plan.ts";
@@ -65,7 +65,7 @@ export class DraftPlan {
   rules: ListOrder<AlertRule> = NOTHING_LISTED;
   readonly maintenance: Writable<ScheduleDraft, ScheduleChange> = { create: [], change: [], remove: [] };
   readonly pages: Writable<NewPage, PageChange> = { create: [], change: [], remove: [] };
-  /** Of pages that are written, as they were and will be: what readers were shown of them is made anew. */
+  /** Slugs of pages that are written, before and after: cached copies of them are dropped. */
   readonly pageSlugs: string[] = [];
   readonly release: Pick<DocumentThing, "kind" | "key">[] = [];
   readonly #seen = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** The monitors of a document beside those that they stand for: which are as they shall be, and which are to be compared. */
+/** Matches the monitors of a document with existing ones: which are unchanged, and which must be compared. */
 import type { Document } from "../../model/document/document.ts";
 import type { Act } from "../../model/document/plan.ts";
 import type { MonitorOfProject } from "../../store/sql/documents/port.ts";

@@ -26,7 +26,7 @@ export async function planQuietHours(plan: DraftPlan, document: Document, refere
 /** Those that rules name which this document neither has nor removes. */
 async function usedBesides(plan: DraftPlan, document: Document): Promise<ReadonlyMap<number, string>> {
   const { items } = await plan.api.controlPlane.alerts.rules(plan.call.project.id);
-  // A rule that does not say whose quiet hours it has keeps those that it has.
+  // A rule without `quiet_hours` in the document keeps its present ones.
   const saying = (document.alert_rules ?? []).filter((rule) => Object.hasOwn(rule, "quiet_hours"));
   const names = new Set(saying.map(({ name }) => name));
   const written = new Set((document.alert_rules ?? []).map(({ name }) => name));

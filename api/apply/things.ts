@@ -1,4 +1,4 @@
-/** What the sections of a document have in common that hold few things: whose a key is, what differs, and what is left. */
+/** Shared by the sections of a document that hold few things: finding a thing by its key, comparing it, and listing what the document no longer has. */
 import { isDeepStrictEqual } from "node:util";
 import { type FieldChange, SECTION_OF, type ThingKind } from "../../model/document/plan.ts";
 import type { Managed } from "../../store/sql/documents/port.ts";

@@ -1,5 +1,5 @@
 /**
- * Monitors of which the document says what it said when it was applied last, and which nothing has changed since: they are as it says. Of a document of
+ * Monitors that neither the document nor anything else has changed since the document was applied last: they need no comparison. Of a document of
  * thousands a few differ, and only those are compared field by field.
  */
 import { isWebsite } from "../../model/kind.ts";

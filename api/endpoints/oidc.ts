@@ -50,7 +50,7 @@ async function begin(api: Api, call: Call): Promise<ApiResponse> {
   return json(200, { url }, [...JSON_HEADERS, "Set-Cookie", attemptCookieOf(api.config.baseUrl, attempt)]);
 }
 
-/** A person stands before it, not the page: it always leads to the page, which says what went wrong. */
+/** A browser follows a link here, so every answer leads to the page, which says what went wrong. */
 async function finish(api: Api, call: Call): Promise<ApiResponse> {
   const provider = providerOf(api);
   try {

@@ -68,7 +68,7 @@ class Exporter {
     return this.#secrets.list;
   }
 
-  /** What is named comes before what names it, because it gives the keys. */
+  /** A thing is exported before the things that refer to it, because its key must be known. */
   async sections(): Promise<Readonly<Record<string, unknown>>> {
     const { alerts, channels, schedules, statusPages } = this.#api.controlPlane;
     const projectId = this.#call.project.id;

@@ -96,7 +96,7 @@ function websiteChange(api: Api, now: Now, kind: UptimeKind, settings: Monitor["
   return { ...secrets, ...target, sealedFields };
 }
 
-/** The address that is stored, and whether it is another one: what every user sees of it may be the same. */
+/** The address to store, and whether it has changed: its masked form, which users see, may be the same. */
 function targetChange(api: Api, { monitor }: Now, settings: Monitor["settings"]): MonitorChange {
   if (settings.url === wholeTarget(api, monitor).settings.url)
     return { settings: { ...settings, url: monitor.settings.url } };

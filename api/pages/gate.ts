@@ -14,7 +14,7 @@ export class AddressGate {
     this.#most = most;
   }
 
-  /** Counts it. @param network what limits count by @returns 0 when it may pass; else seconds until it may */
+  /** Counts a request. @param network the limits' key @returns 0 when it may pass; else seconds until it may */
   waitS(network: string, nowMs: number): number {
     const minute = Math.floor(nowMs / MINUTE_MS);
     const found = this.#counts.get(network);

@@ -1,4 +1,4 @@
-/** Headers of what the public reads: what browsers may do with it, and how long caches may keep it. Pure. */
+/** Headers of public pages: what browsers may do with them, and how long caches may keep them. Pure. */
 import type { PageSettings } from "../../model/status-page.ts";
 import { securityHeaders } from "../security-headers.ts";
 

@@ -24,7 +24,7 @@ export class Html {
 
 type Part = Html | string | number | null | readonly Html[];
 
-/** A text from outside as it is shown: one that could change what stands around it loses what does that. */
+/** Removes characters of a text from outside that could change the text around it. */
 export function plain(text: string): string {
   return text.replace(UNSHOWN, "");
 }

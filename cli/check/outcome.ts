@@ -1,4 +1,4 @@
-/** What a check came to, as JSON shows it: the contract's "Config check result", and what explains it. */
+/** The outcome of a check as JSON: the contract's "Config check result", with explanations. */
 import { kindNamed } from "../../engine/contract/registry.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { type CheckOutcome, CROWDED_HINT, type PhaseTimes } from "../../model/result.ts";

@@ -91,7 +91,7 @@ function readKey(file: string): string {
   return readText(file);
 }
 
-/** A word that names a file is that file's text; one that only looks like it is no name to ping. */
+/** An argument that names a file means its text; one that only looks like a file's name is not taken for a host. */
 function readText(word: string): string {
   if (!isFile(word)) {
     if (/^[^:]*\.(?:conf|ovpn|txt|json|ya?ml|pem|crt)$/i.test(word)) throw usageError(`there is no file ${word}`);

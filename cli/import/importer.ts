@@ -58,7 +58,7 @@ export interface Importer {
   convert(files: readonly ImportFile[], options: ImportOptions): ImportSteps;
 }
 
-/** Says which file, where in it, what is wrong, and what to do. */
+/** Names the file, the place in it, the fault, and what to do. */
 export class ImportError extends Error {
   override readonly name = "ImportError";
 

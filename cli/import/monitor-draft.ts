@@ -106,7 +106,7 @@ export class MonitorDraft {
   /** Seconds a check may take. */
   timeout(seconds: number | undefined): this {
     if (seconds === undefined) return this;
-    // Below the least a check has more time than it had, which changes what is slow, and not what is down.
+    // A timeout below our minimum is raised, which affects slow targets, not those that are down.
     if (seconds < TIMEOUT_S.least) return this.set("timeout", TIMEOUT_S.least);
     return this.#within("timeout", seconds, TIMEOUT_S, "s");
   }

@@ -121,7 +121,7 @@ function textOf(value: unknown): string {
   return typeof value === "boolean" ? String(value) : (textIn(value) ?? "");
 }
 
-/** The service that runs it: by its image, because it is set as it wants it, or by its name. */
+/** The service that runs xray-checker: found by its image, or by its name. */
 function serviceIn(file: ImportFile): Fields {
   const named = Object.entries(fieldsIn(memberOf(fieldsIn(readYaml(file)), "services")));
   const services = named.flatMap(([name, service]) => (isFields(service) ? [{ name, service }] : []));

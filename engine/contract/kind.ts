@@ -138,7 +138,7 @@ type Run<Settings> = Runner<Settings>["run"];
 /** Code that is loaded with the first check of the kind: a module with an export `run`. */
 type Load<Settings> = { readonly load: () => Promise<Runner<Settings>> };
 
-/** @param run the check itself where it is short, or what loads it where it brings much with it */
+/** @param run the check itself where it is short, or a loader of the module where it has many dependencies */
 export function defineUptime<Settings>(
   facts: ActiveFacts<Settings>,
   run: Run<Settings> | Load<Settings>,

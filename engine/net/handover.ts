@@ -1,5 +1,5 @@
 /**
- * Hands over a by-product of a parser. The parser attaches it to the object that it returns, and the code that needs it takes it from there once, so that a
+ * Hands over a by-product of a parser. The parser attaches it to the object that it returns, and its user takes it from there once, so that a
  * text is parsed only once where it is run. A by-product that is never taken is collected with its object.
  */
 export class Handover<Key extends object, Value> {

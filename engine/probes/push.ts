@@ -24,7 +24,7 @@ const grace = z
   .max(GRACE_S.most, { error: graceError })
   .describe("Seconds a call may be late before the heartbeat is down");
 
-/** A job that reports: it calls the address that the API's answer has, and is down when it stays silent. */
+/** A heartbeat: the job calls the address in the API's answer, and is down when no call comes. */
 export const push = definePassive({
   kind: "push",
   summary: "Heartbeat: waits for calls from a job, and is down when they stay away",

@@ -26,7 +26,7 @@ export function clashList(text: string): Iterable<unknown> {
   if (items !== undefined) return readItems(items);
   const whole = wholeList(text);
   if (whole !== undefined) return whole;
-  // An entry that cannot be read spoils those only that need it.
+  // An unreadable entry affects only entries that refer to it.
   const alone = itemsOfClash(text, true);
   if (alone === undefined) throw new BodyError("The list is YAML that cannot be read.");
   return readItems(alone);

@@ -57,7 +57,7 @@ export async function checkServer(prepared: PreparedServer, context: ProbeContex
   return { ...outcome, message: "The server ended the tunnel before anything came back through it", peer: ending };
 }
 
-/** Those that the server says lie behind it come first; where it names networks without any of them, a host of each comes before them. */
+/** Addresses that the server says are behind it come first; where it names networks without any of them, a host of each comes before them. */
 function targetsThrough(
   offer: TunnelOffer | null,
   dns: readonly string[],

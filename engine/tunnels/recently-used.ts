@@ -5,7 +5,7 @@ export interface Holder {
 }
 
 /**
- * Bounds how many holders keep what they made: those that used it last. It knows them weakly, so that keys are gone with their monitor and not when
+ * Bounds how many holders keep their cached value: the most recently used ones. It refers to them weakly, so that keys are freed with their monitor and not when
  * enough others have been used.
  */
 export class RecentlyUsed {

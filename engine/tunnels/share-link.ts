@@ -86,7 +86,7 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
 
 const PINNED = "xray takes no certificate unchecked: the one that the server showed was fetched first and pinned";
 
-/** What was left out of a link may be why it fails, and a person should know of it where it works. */
+/** A part of a link that was ignored may be why it fails, and is worth a remark where it works. */
 function withHints(outcome: Outcome, hints: readonly string[]): Outcome {
   if (hints.length === 0) return outcome;
   return { ...outcome, hint: [...(outcome.hint === undefined ? [] : [outcome.hint]), ...hints].join("; ") };

@@ -63,7 +63,7 @@ const STANDARDS: Readonly<Record<string, unknown>> = Object.fromEntries(
 );
 export const LATER_FIELDS: readonly string[] = Object.keys(STANDARDS);
 
-/** Without additions that say nothing: settings that need none of them stay what every version knows. */
+/** Leaves out additions with their default: such settings stay readable by every version. */
 function withoutStandards<Settings extends object>(settings: Settings): Settings {
   const kept: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(settings))

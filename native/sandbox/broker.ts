@@ -15,7 +15,7 @@ import { HEADER_BYTES, IOVEC_BYTES } from "./message.ts";
 import { NOTIF_SET_FLAGS, SYNC_WAKE_UP } from "./notification.ts";
 import { type Target, TargetList } from "./peer.ts";
 
-/** What a child says when it hands over its listener; it was made for that one child. */
+/** Identifies the child that hands over its listener; it was made for that one child. */
 export const TOKEN_BYTES = 16;
 /** struct cmsghdr with one descriptor: its length, and the room that it takes. */
 const CMSG_BYTES = 20;
@@ -93,7 +93,7 @@ export class Broker {
     const own = { libc, arch, memory: this.#memory, listener, targets };
     const child = new BrokeredChild({ ...own, onRefused: (refusal) => onRefused(token, refusal) });
     this.#children.set(token, child);
-    // A kernel that does not know it wakes up threads as it likes, which costs more.
+    // Older kernels do not know the flag and choose processors by themselves, which costs more.
     libc.ioctl(listener, NOTIF_SET_FLAGS, SYNC_WAKE_UP);
     // One call a time: the next one of the same child waits until the others have had their turn.
     readiness.watch(listener, EPOLLIN, (events) => {

@@ -56,7 +56,7 @@ export interface Hold {
   readonly seccomp: boolean;
 }
 
-/** Begins what a program says that could not be held as it should; the step that failed follows. */
+/** Prefix of the message of a program that could not be confined as it should; the step that failed follows. */
 export const REFUSED_HOLD = "sonde-launch: cannot hold the child: ";
 /** Begins what it says when there is no such program, or it is none. */
 export const NOT_STARTED = "sonde-launch: cannot start the program";

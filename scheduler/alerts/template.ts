@@ -1,5 +1,5 @@
 /**
- * Templates in Liquid, for those who want their own words. Their author may be hostile, and rendering runs on a thread that answers others:
+ * Templates in Liquid, for own texts of messages. Their author may be hostile, and rendering runs on a thread that answers others:
  * so its length, its steps, what it makes and what it searches are bounded, and no file is read. Pure but for the clock of its time limit.
  */
 import {

@@ -147,7 +147,7 @@ export class MonitorStates implements TargetStates {
     return judgedOf(advanced, line, inboxId, endOf(jobId, outcome, row), configResults);
   }
 
-  /** Judges a line of the spool again after a crash; the result is the same states and incidents. Undefined for a monitor that is gone. */
+  /** Judges a line of the spool again after a crash; the result is the same states and incidents. Undefined for a deleted monitor. */
   rejudge(line: string): JudgedOutcome | undefined {
     const row = parseLine(line);
     const monitor = this.#monitors.get(row.monitor_id);

@@ -258,7 +258,7 @@ export class RemoteProbers implements Probers {
   }
 
   /**
-   * Runs of a checker that is dead, cut off or stands still are sent elsewhere before their deadline, all of them as soon as one has waited
+   * Runs of a checker that is dead, cut off or frozen are sent elsewhere before their deadline, all of them as soon as one has waited
    * for long enough to ask. Tunnels wait for it, because a tunnel's account must not be used twice at once.
    */
   async #probe(): Promise<void> {

@@ -1,5 +1,5 @@
 /**
- * The scheduler's own probers, which stand in for the checkers of the general pool while Redis is away. They are started when they are needed
+ * The scheduler's own probers, which replace the checkers of the general pool while Redis is away. They are started when they are needed
  * for the first time. As a checker does, this judges its own network: a failure that may come from it is `unfit`, and no target is called
  * down for it.
  */

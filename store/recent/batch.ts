@@ -1,5 +1,5 @@
 /**
- * Rows on their way from the process that judged them to those that show them: one text a batch of the sink. A text that comes over Redis
+ * Rows on their way from the process that judged them to those that show them: one message for each batch of the sink. A text that comes over Redis
  * may have been written by any program, so reading it checks everything.
  */
 import { type LiveStatus, MONITOR_STATUSES, ROW_STATUSES, type RowStatus } from "../../model/status.ts";

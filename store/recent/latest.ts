@@ -1,5 +1,5 @@
 /**
- * Rows that the result store does not have yet, in a page of it: they reach it some seconds after the status. What the status says was
+ * Adds to a page of the result store the rows that it does not have yet: they reach it some seconds after the status. What the status says was
  * checked is in the list all the same, and no reader waits for an insert or causes one.
  */
 import type { LiveState } from "../../model/status.ts";

@@ -71,7 +71,7 @@ export class FrameLines {
   }
 
   /**
-   * Their frame, which has no number yet: numberFrame() completes it. It shares their bytes, so they must stay as they are until it is written.
+   * A frame without its number: numberFrame() completes it. It shares the bytes of the lines, so they must not change until it is written.
    * @throws TypeError when a line holds a newline
    */
   frame(): Buffer {

@@ -4,7 +4,7 @@
  *
  *   1. Every process writes as the version before did, and reads both, until no scheduler of the version before is left. APIs are upgraded
  *      before schedulers (docs/operate/growing.md).
- *   2. Every process writes the new form, and what there is is sealed anew, page by page. A death in between goes on where it was.
+ *   2. Every process writes the new form, and stored secrets are sealed anew, page by page. After a crash it goes on where it was.
  *
  * A data folder has one process and is sealed before that process serves. A new database begins in the second step.
  */

@@ -5,7 +5,7 @@
  *   1.<key id, 8 hex digits>.<base64url of nonce (12 bytes), ciphertext, tag (16 bytes)>   bound to a purpose, a word
  *   2.<the same>                                                                           bound to a column and a row of SQL
  *
- * What stands in SQL was sealed in the first form until version 0.2; it still opens, and is sealed anew in the second (row-form.ts).
+ * Values in SQL were sealed in the first form until version 0.2; it still opens, and is sealed anew in the second (row-form.ts).
  *
  * A running service follows the file: before it seals it looks whether the file has changed, and when it meets a key that it does not
  * know it reads the file again. So a rotation needs no restart.

@@ -24,7 +24,7 @@ const FEW_ENTRIES = 8;
 const FEW_ENTRIES_BYTES = FEW_ENTRIES * MOST_ENTRY_CHARACTERS * 2;
 /** How long a location that sent more is not read, ms. */
 const MUTED_MS = 10_000;
-/** A location whose stream was not empty for this long is not waited for any more: its runs are missed at their deadlines, ms. */
+/** After this long a location whose stream was never empty is not waited for any more: its runs are missed at their deadlines, ms. */
 const BEHIND_MOST_MS = 5_000;
 /** Of a location in a second, characters: some 30,000 outcomes. What waited during an outage is several times that. */
 const SHARE_PER_S = 16 * 2 ** 20;

@@ -186,7 +186,7 @@ class RedisRunServer<Spec> implements RunServer {
   async #takeName(redis: Redis): Promise<CheckerName> {
     const { location, id } = this.#options.checker;
     const all = [...CHECKER_SLOTS].sort(() => Math.random() - 0.5);
-    // First the name that it had, if it is still free: schedulers know it by that.
+    // Its former name is tried first: schedulers know it by that.
     for (const slot of this.#name === null ? all : [slotOf(this.#name.id), ...all]) {
       const name = { location, id: `${slot}.${id}` };
       const key = runsKey(name);

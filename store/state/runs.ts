@@ -123,7 +123,7 @@ export const MOST_WAITING = 4_096;
 /** Entries of outcomes that are not read yet; beyond it the oldest go, and their turns count as skipped. */
 export const MOST_OUTCOMES = 16_384;
 /**
- * A checker's stream is gone this long after its last sign of life, ms; its runs then go to another checker. A checker that pauses for 3 s keeps
+ * A checker's stream expires this long after its last renewal, ms; its runs then go to another checker. A checker that pauses for 3 s keeps
  * it.
  */
 export const STREAM_KEPT_MS = 3_500;

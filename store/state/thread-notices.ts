@@ -45,7 +45,7 @@ function nextOf(channel: BroadcastChannel): { readonly message: string } | undef
   return receiveMessageOnPort(channel as unknown as MessagePort);
 }
 
-/** A channel of its own, opened by those who use it: every thread that has it open gets a copy of each text. */
+/** A BroadcastChannel of its own: every thread that has it open gets a copy of each text. */
 function openThreadRows(file: string): RowFeed & { close(): void } {
   let channel: BroadcastChannel | undefined;
   let isOpen = true;

@@ -218,7 +218,7 @@ class Login {
     return found;
   }
 
-  /** The form is that of another group, and the one that we want was not named by what servers call it. */
+  /** The form belongs to another group, and no name that the server offers has selected ours yet. */
   #needsNewStart(groups: FormField | undefined, group: FormOption): boolean {
     if (this.#isPlain || this.#settings.group === null || this.#isNamed || this.#group === group.value) return false;
     return selectedOf(groups?.options ?? []) !== group;

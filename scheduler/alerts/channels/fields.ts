@@ -6,7 +6,7 @@ import { parseUrl } from "../../../model/url.ts";
 /** Bytes of UTF-8 would be more exact; characters are what people count. Of the configuration fields of the contract. */
 const MOST_URL = 8_192;
 
-/** Marks a field whose value goes in and never comes out: it is sealed, and clients show a password's field for it. */
+/** Marks a secret field, which is never shown: it is sealed, and clients show a password field for it. */
 const SECRET_MARK = "x-secret";
 
 export function secret<Of extends z.ZodType>(field: Of): Of {

@@ -61,7 +61,7 @@ export function tidyMessage(message: Message): Message {
   };
 }
 
-/** For people: of one thing alone neither the summary nor a list of one says again what stands in the title and the facts. */
+/** For people: a message about one thing does not repeat in its summary or list what its title and facts say. */
 export function withoutRepeats(message: Message): Message {
   const { facts, items, more, summary } = message;
   const isSaid = facts.some(([, text]) => text === summary);

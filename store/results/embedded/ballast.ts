@@ -1,6 +1,6 @@
 /**
  * Ballast: a file that reserves space for a full disk, on which the engine cannot even drop what has expired. When an insert fails for
- * want of space, the file is deleted, and inserts are refused until there is room again, so that they do not use up the freed space.
+ * space, the file is deleted, and inserts are refused until there is room again, so that they do not use up the freed space.
  */
 import { randomBytes } from "node:crypto";
 import { closeSync, fdatasyncSync, openSync, renameSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";

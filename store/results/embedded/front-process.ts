@@ -40,7 +40,7 @@ export type Start =
 
 export class FrontError extends Error {
   override readonly name = "FrontError";
-  /** What it said of itself, e.g. EADDRINUSE; `START` when it cannot be started in this way here; empty otherwise. */
+  /** Its own error, e.g. EADDRINUSE; `START` when it cannot be started in this way here; empty otherwise. */
   readonly code: string;
 
   constructor(message: string, code: string) {

@@ -119,7 +119,7 @@ async function serve(config: FrontConfig, onStop: (stop: () => void) => void): P
     server.once("error", reject);
     server.listen(config.port, "127.0.0.1", resolve);
   });
-  // The port first: the parent starts everything else while the engine loads, whose library alone takes half a second.
+  // The port first: the parent starts everything else while the engine loads, which takes half a second.
   tell({ type: "listening", port: (server.address() as AddressInfo).port });
   const engine = await loadEngine(config);
   setEngine(engine);

@@ -44,7 +44,7 @@ export interface LinkedAccount {
   readonly linkedAtMs: number;
 }
 
-/** Sign-ins under way at the same time; our choice. Beyond it the oldest are forgotten: a flood of new ones keeps its bound. */
+/** Sign-ins under way at the same time; our choice. Beyond it the oldest are dropped, so that a flood of new ones stays bounded. */
 export const MOST_ATTEMPTS = 10_000;
 
 export interface Identities {

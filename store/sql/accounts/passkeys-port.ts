@@ -12,7 +12,7 @@ export interface Passkey {
   readonly counter: number;
   readonly name: string;
   /**
-   * What the session that added it went back to. A link of an invitation may have been used by the one who made it, so
+   * How the session that added it began. A link of an invitation may have been used by the one who made it, so
    * passkeys of links end when the person joins a further workspace.
    */
   readonly addedVia: "link" | "oidc";

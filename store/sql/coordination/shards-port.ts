@@ -88,9 +88,9 @@ export interface Shards {
   beat(id: string, name: string, report: SchedulerReport): Promise<void>;
   /** Takes it if it still has the epoch that was seen. @returns the new epoch */
   take(shard: number, id: string, seenEpoch: number): Promise<number | undefined>;
-  /** The next scheduler that wants them need not wait. A shard that another has taken meanwhile stays with it. */
+  /** The next scheduler need not wait for them. A shard that another has taken meanwhile stays with it. */
   release(leases: readonly ShardLease[]): Promise<void>;
-  /** Removes the row of a scheduler that left, or that still has the beat it had when it was taken for dead. */
+  /** Removes the row of a scheduler that left, or whose beat has not moved since it was found dead. */
   forget(id: string, beat?: number): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What PostgreSQL says when it fails, as one line that says what to do. No address carries credentials. */
+/** Errors of PostgreSQL, as one line that says what to do. No address carries credentials. */
 import { coded, StoreError } from "../../errors.ts";
 
 /** Conditions: https://www.postgresql.org/docs/15/errcodes-appendix.html; the others are Node's. */

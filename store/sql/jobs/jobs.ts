@@ -118,7 +118,7 @@ export async function endSyncJob(session: Session, jobId: number, atMs: number):
   await session.query(END, Math.round(atMs), null, jobId);
 }
 
-/** In the sink's transaction, and for tests that never ran. A job that ended before, or is gone with its monitor, stays as it is. */
+/** In the sink's transaction, and for tests that never ran. A job that ended before, or was deleted with its monitor, stays as it is. */
 export async function endTests(session: Session, ends: readonly EndedTest[]): Promise<void> {
   for (const { jobId, end, atMs } of ends) {
     const result = toJson({ ...end, message: storableOrNull(end.message) });

@@ -1,4 +1,4 @@
-/** Imported servers: what a subscription says of the server that a monitor stands for, and how each config did (docs/api-contract.md#subscriptions). */
+/** Imported servers: what a subscription says of a monitor's server, and the state of each config (docs/api-contract.md#subscriptions). */
 
 /** How a config did when it was last tested from one place. */
 export interface ConfigResult {

@@ -28,7 +28,7 @@ export const CHANNELS = table("channels", {
   refusals: int(),
   last_success_at_ms: nullable(bigint()),
   last_error: nullable(prose()),
-  /** What a document calls it, and which document that is. */
+  /** Its key in a document, and which document that is. */
   external_key: nullable(prose()),
   managed_by: nullable(bigint()),
   created_at_ms: bigint(),

@@ -32,7 +32,7 @@ export const IDENTITIES = table("identities", {
 export const SIGN_IN_ATTEMPTS = table("sign_in_attempts", {
   attempt_hash: text(),
   purpose: text<"oidc" | "passkey" | "new-passkey">(),
-  /** Whose attempt it is; null: it is not known before it ends. */
+  /** The person; null: not known before the attempt ends. */
   user_id: nullable(bigint()),
   expires_at_ms: bigint(),
 });

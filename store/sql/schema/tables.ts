@@ -255,7 +255,7 @@ export const OUTBOX = table("outbox", {
   event_id: text(),
   type: text<EventType>(),
   project_id: bigint(),
-  /** The only webhook that gets it; null: those of the project that want the type. */
+  /** The only webhook that gets it; null: all webhooks of the project with this event type. */
   webhook_id: nullable(bigint()),
   at_ms: bigint(),
   data: json<Readonly<Record<string, unknown>>>(),

@@ -171,7 +171,7 @@ async function takeUrl(
   try {
     await kysely
       .updateTable("subscriptions")
-      // Another provider's list is as long as it is: it is not held against the former one's (docs/api-contract.md#subscriptions).
+      // Another provider's list may have any length: it is not compared with the former one's (docs/api-contract.md#subscriptions).
       .set({ url_sealed: sealed, url_hash: hash, shrunken: SHRUNKEN_REFUSALS })
       .where("id", "=", id)
       .execute();

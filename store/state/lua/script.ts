@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 
 export interface Script {
   readonly lua: string;
-  /** What Redis calls it by once it has seen it. */
+  /** The script's SHA-1, by which Redis knows it after the first use. */
   readonly sha1: string;
   readonly keyCount: number;
 }
