@@ -52,7 +52,7 @@ export class LiveHub {
   readonly #subscribers = new Set<Subscriber>();
   readonly #queue = new SerialQueue();
   #stopLooking: (() => void) | null = null;
-  /** One look that has not begun stands for all that are asked for. */
+  /** A pass that has not begun serves all requests for one. */
   #isLookQueued = false;
   /** Generation of the control plane in the latest message. */
   #generation = -1;

@@ -9,7 +9,7 @@ const FROM_RIGHT = new Set(["ar", "ckb", "dv", "fa", "he", "ku", "ps", "sd", "ug
 
 /** Where the page's files are, relative to the address it is read at; all links of a page begin with it. */
 export interface Addresses {
-  /** To the page's own folder, with a slash at the end: `acme/` at `/status/acme`. */
+  /** The path to the page's own folder, with a slash at the end: `acme/` at `/status/acme`. */
   readonly files: string;
   /** To the page itself. */
   readonly page: string;

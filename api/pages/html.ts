@@ -1,4 +1,4 @@
-/** HTML as a type of its own: a text from outside cannot stand in a page before it was escaped. Pure. */
+/** HTML as a separate type: a text from outside cannot get into a page before it was escaped. Pure. */
 
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
@@ -12,7 +12,7 @@ const UNSHOWN =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffe\uffff]|\p{Surrogate}/gu;
 
-/** Markup that stands in a page as it is. */
+/** Markup that is written to a page unchanged. */
 export class Html {
   readonly markup: string;
 

@@ -95,7 +95,7 @@ h1{font-size:1.625rem}
 }
 `;
 
-/** The page's style, with what the page itself brings. @param added by a person, as it was written */
+/** The page's style, with its own additions. @param added by a person, as it was written */
 export function styleOf({ theme, accent }: Pick<PageSettings, "theme" | "accent">, added: string | null): string {
   const roots =
     theme === "auto"

@@ -33,7 +33,7 @@ const MOST_MAINTENANCE = 20;
 export const TURN = 250;
 /** Monitors that a selector looks at before others have a turn: about 1 ms of a thread. */
 const SELECTED_AT_ONCE = 5_000;
-/** How long an announcement without an end stands at the top, ms. */
+/** How long an announcement without an end is shown at the top, ms. */
 const CURRENT_MS = 7 * 86_400_000;
 const DAY_MS = 86_400_000;
 

@@ -1,4 +1,4 @@
-/** Pages of one message, and the list of pages. Their style has an address of its own. Pure. */
+/** Pages of one message, and the list of pages. Their style sheet has a separate address. Pure. */
 import { NEW_PAGE } from "../../model/status-page.ts";
 import { frame } from "./frame.ts";
 import { type Html, html } from "./html.ts";
@@ -19,7 +19,7 @@ export interface Around {
   /** The folder of the plain style. */
   readonly style: string;
   readonly page: string;
-  /** Our own page; null: it is not at this address. */
+  /** Our own page; null: it is not served here. */
   readonly root: string | null;
 }
 

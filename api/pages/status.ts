@@ -5,9 +5,9 @@ import { time } from "./times.ts";
 import type { DayView, GroupView, IncidentView, LineView, StatusView, UpdateView } from "./view.ts";
 import { duration, percent, words } from "./words.ts";
 
-/** Notes of an open incident on the page itself; its own page has all. */
+/** Notes of an open incident that are shown here; the incident's page has all. */
 const NOTES_SHOWN = 3;
-/** Between two times. Not in the markup: a bundle cannot escape what stands in a tagged template (scripts/bundle.mjs). */
+/** Between two times. A constant, because the bundler cannot escape it in a tagged template (scripts/bundle.mjs). */
 const TO = "–";
 
 /** @param ageMs how old the view is where the store is away; null: it is as new as it should be */

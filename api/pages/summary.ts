@@ -2,7 +2,7 @@
 import { formatIso } from "../../model/time.ts";
 import type { StatusView } from "./view.ts";
 
-/** @param badges what stands before the names of badges in their addresses */
+/** @param badges prefix of the addresses of badges */
 export function summaryOf(view: StatusView, badges: string, ageMs: number | null) {
   return {
     title: view.title,

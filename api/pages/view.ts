@@ -73,7 +73,7 @@ export interface UpdateView {
   readonly text: string;
   readonly atMs: number;
   readonly endsAtMs: number | null;
-  /** It stands at the top. */
+  /** It is shown at the top. */
   readonly isCurrent: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Has long texts read by a thread of their own, one at a time. It starts with the first of them and ends when none has come for a while, because it takes 20 MiB. A text
+ * Has long texts read by a separate thread, one at a time. It starts with the first of them and ends when none has come for a while, because it takes 20 MiB. A text
  * that takes too long or too much memory ends it; the next one starts another.
  */
 import { extname } from "node:path";

@@ -1,13 +1,13 @@
 /**
  * Long texts of callers, read: documents, and files of other programs. What reads YAML and JSON cannot be interrupted (0.2 s for each MB of YAML), so a long
- * text is read by a thread of its own (reading-thread.ts), and a short one in steps on the caller's. Both do the same work (steps.ts).
+ * text is read by a separate thread (reading-thread.ts), and a short one in steps on the caller's. Both do the same work (steps.ts).
  */
 import type { ImportFile, ImportOptions } from "../../cli/import/importer.ts";
 import type { Report } from "../../cli/import/report.ts";
 import type { DocumentFault } from "../../model/document/tree.ts";
 import type { DocumentPart } from "./parts.ts";
 
-/** Where in a document something stands. */
+/** A position in a document. */
 export type TextPath = readonly (string | number)[];
 
 export interface ReadText {
@@ -30,7 +30,7 @@ export type Converted =
 /** What may be asked of a text. All of it is plain: it goes to a thread and back. */
 export interface TextWork {
   readDocument(text: string): ReadText;
-  /** @returns the lines of what stands at these paths, in their order */
+  /** @returns the lines of the values at these paths, in their order */
   linesOf(text: string, paths: readonly TextPath[]): readonly (number | null)[];
   convert(order: ConvertOrder): Converted;
 }
