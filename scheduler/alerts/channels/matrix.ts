@@ -55,7 +55,7 @@ function contentOf(message: Message, previous: string | null): unknown {
     body: fitting(plain, MOST_BYTES, { sizeOf: jsonBytes, last: plainLinks }),
     format: "org.matrix.custom.html",
     formatted_body: fitting(html, MOST_BYTES, { sizeOf: jsonBytes, separator: "<br>", last: htmlLinks }),
-    // Mentions nobody, whatever a name contains (https://spec.matrix.org/latest/client-server-api/#user-and-room-mentions).
+    // Keeps a name from mentioning a person, whatever it contains (https://spec.matrix.org/latest/client-server-api/#user-and-room-mentions).
     "m.mentions": {},
     ...(previous !== null &&
       EVENT_ID.test(previous) && { "m.relates_to": { "m.in_reply_to": { event_id: previous } } }),
