@@ -7,12 +7,12 @@
  */
 import { setTimeout } from "node:timers/promises";
 import { BoundedMap } from "../model/bounded-map.ts";
-import type { MaybePromise } from "../model/maybe-promise.ts";
+import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
 import { type BudgetReading, ReadBudget } from "../model/read-budget.ts";
 import { onTicks } from "../model/ticks.ts";
 import { type ApiError, refusal } from "./errors.ts";
 import type { ApiRequest } from "./http.ts";
-import { ReadingTurns } from "./reading-turns.ts";
+import { ReadQueue } from "./read-queue.ts";
 
 /** What an answer takes: it is made for the one who asks; it is made for all who ask within a second; what it is made of is in memory. */
 export type Source = "made" | "shared" | "memory";
@@ -45,9 +45,6 @@ const FIRST_COST_MS = 2;
 const NEWEST_SHARE = 0.2;
 /** One that waited alone for another store shows what all else of this thread cost meanwhile, so no more counts, ms. */
 const MOST_COST_MS = 100;
-/** A read waits at most so long, ms: what a person does not take for a fault. */
-const LONGEST_WAIT_MS = 1_000;
-const SHORTEST_WAIT_MS = 5;
 /** At one time. Readers in a loop are refused beyond it: waiting would hold their connections, and bring them nothing. */
 const MOST_WAITING = 4;
 /** The same of answers that are in memory: one holds its connection and a timer while it waits. */
@@ -69,25 +66,10 @@ const MANY_FOR_MS = 10_000;
 
 const LIMIT = /(?:^|&)limit=(\d{1,4})(?:&|$)/;
 
-/** Reads of a sort: what they may use, and how many of them wait. */
-interface Door {
-  readonly budget: ReadBudget;
-  readonly turns: ReadingTurns;
-}
-
-/** One that wants to go in. */
-interface Entering {
-  readonly door: Door;
-  readonly kind: string;
-  readonly costMs: number;
-  readonly workspace: number;
-}
-
 export class ReadGate {
   readonly #pressure: Pressure | null;
-  readonly #doors: Readonly<Record<Source, Door>>;
+  readonly #queues: Readonly<Record<Source, ReadQueue>>;
   readonly #costs = new BoundedMap<string, number>(MOST_KINDS);
-  readonly #pause: (ms: number) => Promise<unknown>;
   #refused = 0;
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #pressedAtMs = Number.NEGATIVE_INFINITY;
@@ -99,16 +81,14 @@ export class ReadGate {
   /** @param pressure null: no check of this process could be late, and nothing is refused */
   constructor(pressure: Pressure | null) {
     this.#pressure = pressure;
-    this.#pause = pressure?.pause ?? setTimeout;
     const reading = this.#reading();
-    const door = (places: number, leastRate?: number): Door => ({
-      budget: new ReadBudget(reading, leastRate),
-      turns: new ReadingTurns(places),
-    });
-    this.#doors = {
-      made: door(MOST_WAITING),
-      shared: door(MOST_SHARED_WAITING, LEAST_SHARED_RATE),
-      memory: door(MOST_KEPT_WAITING, LEAST_KEPT_RATE),
+    const clock = { reading: () => this.#reading(), pause: pressure?.pause ?? setTimeout };
+    const queue = (places: number, leastRate?: number) =>
+      new ReadQueue(new ReadBudget(reading, leastRate), places, clock);
+    this.#queues = {
+      made: queue(MOST_WAITING),
+      shared: queue(MOST_SHARED_WAITING, LEAST_SHARED_RATE),
+      memory: queue(MOST_KEPT_WAITING, LEAST_KEPT_RATE),
     };
     this.#countedFromMs = reading.nowMs;
   }
@@ -120,7 +100,7 @@ export class ReadGate {
 
   /** Of this thread, what reads may use now whose answers are made for each, 0 to 1. */
   get share(): number {
-    return this.#doors.made.budget.share;
+    return this.#queues.made.budget.share;
   }
 
   /** Whether a read was refused in the last minute. */
@@ -132,7 +112,7 @@ export class ReadGate {
   get isPressed(): boolean {
     if (this.#pressure === null) return false;
     const nowMs = this.#pressure.nowMs();
-    const { made, shared } = this.#doors;
+    const { made, shared } = this.#queues;
     if (made.budget.share < 1 || shared.budget.share < 1) this.#pressedAtMs = nowMs;
     return nowMs - this.#pressedAtMs < TOLD_FOR_MS;
   }
@@ -147,7 +127,7 @@ export class ReadGate {
   }
 
   #budgets(): readonly ReadBudget[] {
-    return Object.values(this.#doors).map(({ budget }) => budget);
+    return Object.values(this.#queues).map(({ budget }) => budget);
   }
 
   /** Whether as many came since the last time that this was asked; false too when it was asked just now. */
@@ -174,7 +154,7 @@ export class ReadGate {
 
   /**
    * A read that finds the budget used up waits a little, so that a caller who asks one thing after the other is slower and is refused nothing.
-   * @param workspace of two that wait, the one whose latest turn is longer ago comes first
+   * @param workspace of those that wait, the one whose latest turn is longest ago comes first
    * @returns what to call when it was answered. @throws 503 with when to come again
    */
   enter(
@@ -183,46 +163,18 @@ export class ReadGate {
     source: Source = "made",
     workspace = 0,
   ): MaybePromise<() => void> {
-    const pressure = this.#pressure;
-    if (pressure === null || !isRefusable(route)) return () => {};
+    if (this.#pressure === null || !isRefusable(route)) return () => {};
     this.#entered += 1;
     const kind = `${source} ${route.path} ${LIMIT.exec(request.query)?.[1] ?? ""}`;
-    const door = this.#doors[source];
-    const entering = { door, kind, costMs: this.#costs.use(kind) ?? FIRST_COST_MS, workspace };
-    const waitMs = this.#letIn(entering);
-    if (waitMs === null) return this.#begun(entering);
-    if (waitMs > LONGEST_WAIT_MS || !door.turns.hasPlace(workspace)) throw this.#refusal(waitMs);
-    return this.#waited(entering, waitMs);
+    const costMs = this.#costs.use(kind) ?? FIRST_COST_MS;
+    const { budget } = this.#queues[source];
+    return andThen(this.#queues[source].enter(costMs, workspace), (refusedMs) => {
+      if (refusedMs !== null) throw this.#refusal(refusedMs);
+      return this.#begun(budget, kind, costMs);
+    });
   }
 
-  async #waited(entering: Entering, firstWaitMs: number): Promise<() => void> {
-    const { door, workspace } = entering;
-    let leftMs = LONGEST_WAIT_MS;
-    door.turns.begin(workspace);
-    try {
-      for (let waitMs: number | null = firstWaitMs; waitMs !== null; waitMs = this.#letIn(entering)) {
-        const pauseMs = Math.max(SHORTEST_WAIT_MS, Math.ceil(waitMs));
-        leftMs -= pauseMs;
-        if (leftMs < 0) throw this.#refusal(waitMs);
-        await this.#pause(pauseMs);
-      }
-    } finally {
-      door.turns.end(workspace);
-    }
-    return this.#begun(entering);
-  }
-
-  /** @returns null when it was; else after how many ms it may be */
-  #letIn({ door: { budget, turns }, costMs, workspace }: Entering): number | null {
-    budget.look(this.#reading());
-    if (turns.isAnothers(workspace)) return SHORTEST_WAIT_MS;
-    const waitMs = budget.enter(costMs);
-    if (waitMs === null && budget.share < 1) turns.had(workspace);
-    return waitMs;
-  }
-
-  #begun({ door, kind, costMs }: Entering): () => void {
-    const { budget } = door;
+  #begun(budget: ReadBudget, kind: string, costMs: number): () => void {
     const beforeMs = budget.usedByEachMs;
     return () => {
       budget.leave(costMs, this.#reading());
