@@ -1,9 +1,18 @@
 #!/usr/bin/env node
 /** The command line. Exit code 0 only when the command did what it was asked, and a check passed. */
+import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
 import { CommandError } from "./command.ts";
 import { commands } from "./commands/index.ts";
+
+/** What runs until it is stopped. */
+const SERVICES: readonly string[] = ["up", "api", "scheduler", "checker"];
+
+if (SERVICES.includes(process.argv[2] ?? "")) {
+  const { boundYoungHeap } = await import("../native/young-heap.ts");
+  boundYoungHeap(fileURLToPath(import.meta.url));
+}
 
 const program = new Command("sonde")
   .description("Watches VPN tunnels and uptime targets: checks on schedule, history and incidents behind a REST API.")

@@ -252,6 +252,17 @@ describe("a start that finds its place taken", () => {
   });
 });
 
+describe("a start", () => {
+  it("bounds the young heap of its main thread, in the process that was started", { timeout: TIMEOUT_MS }, async () => {
+    const service = await startService({ env: productEnv() });
+    const words = readFileSync(`/proc/${service.pid}/cmdline`, "utf8").split("\0");
+    expect(words.filter((word) => word.startsWith("--max-semi-space-size"))).toEqual(["--max-semi-space-size=4"]);
+    expect(words.slice(-2)).toEqual(["up", ""]);
+    expect(await service.stop()).toBe(0);
+    expect(service.output()).toContain("stopping: ");
+  });
+});
+
 describe("the limits of the plans", () => {
   const body = { type: "http", name: "Site", url: "http://127.0.0.1:9/", interval: 1, timeout: 10 };
   const settings = (dataDir: string, limits: Readonly<Record<string, string>>): ServiceSettings => {
