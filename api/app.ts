@@ -121,13 +121,17 @@ function whenChanged(
 /** A read waits or is refused before it makes a check late. */
 function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
   const current = route.kept?.(api, call);
-  if (current !== undefined) return behindGate(api, route, call, "memory", () => current);
+  if (current !== undefined) return showKept(api, route, call, current);
   if (mayBeOlder(api, route)) return shared(api, route, call);
   if (route.fromMemory === undefined) return made(api, route, call);
   return andThen(
     behindGate(api, route, call, "memory", () => route.fromMemory?.(api, call)),
     (answered) => answered ?? made(api, route, call),
   );
+}
+
+function showKept(api: Api, route: ProjectRoute, call: ProjectCall, kept: ApiResponse): MaybePromise<ApiAnswer> {
+  return behindGate(api, route, call, "memory", () => kept, kept.body.length);
 }
 
 function made(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
@@ -140,8 +144,9 @@ function behindGate<T>(
   call: ProjectCall,
   source: Source,
   work: () => MaybePromise<T>,
+  bytes = 0,
 ): MaybePromise<T> {
-  return andThen(api.reads.enter(route, call.request, source, call.workspace.id), (leave) => {
+  return andThen(api.reads.enter(route, call.request, source, call.workspace.id, bytes), (leave) => {
     try {
       const answered = work();
       if (answered instanceof Promise) return answered.finally(leave);
@@ -169,7 +174,7 @@ function shared(api: Api, route: ProjectRoute, call: ProjectCall, waits = true):
   const kept = api.keptAnswers.find(key, nowMs);
   if (kept !== undefined) {
     api.keptAnswers.renewIfDue(key, nowMs, () => renew(api, route, call, key));
-    return behindGate(api, route, call, "memory", () => kept);
+    return showKept(api, route, call, kept);
   }
   const making = waits ? api.keptAnswers.making(key) : undefined;
   if (making !== undefined) return making.then(() => shared(api, route, call, false));

@@ -10,8 +10,8 @@ class Rig {
   readonly budget: ReadBudget;
   #now: BudgetReading;
 
-  constructor() {
-    this.budget = new ReadBudget(START);
+  constructor(leastRate?: number) {
+    this.budget = new ReadBudget(START, leastRate);
     this.#now = START;
   }
 
@@ -49,6 +49,22 @@ class Rig {
 }
 
 describe("the budget of reads", () => {
+  it("counts what a read takes after its answer", () => {
+    const rig = new Rig(400);
+    rig.crowd(50, 0.3);
+    let reads = 0;
+    for (let look = 0; look < 50; look++) {
+      rig.pass({ late: 150 });
+      while (rig.read(1) === null) {
+        rig.budget.charge(3);
+        reads += 1;
+      }
+    }
+    // 5 s at 400 ms a second, 4 ms each, and what was saved up.
+    expect(reads).toBeGreaterThan(480);
+    expect(reads).toBeLessThan(550);
+  });
+
   it("refuses nothing while checks begin in time, however much reads use", () => {
     const rig = new Rig();
     for (let at = 0; at < 100; at++) {

@@ -120,6 +120,12 @@ export class ReadBudget {
     this.#reservedMs = Math.max(0, this.#reservedMs - Math.max(0, costMs));
   }
 
+  /** What a read takes of the thread after it was answered, or takes elsewhere. @param ms processor time */
+  charge(ms: number): void {
+    this.#usedMs += ms;
+    this.#levelMs = Math.max(-MOST_DEBT_MS, this.#levelMs - ms);
+  }
+
   #burstMs(): number {
     return Math.max(LEAST_BURST_MS, this.#rate * BURST_SHARE);
   }
