@@ -36,15 +36,14 @@ export class BatchQueue {
     this.#waiting.push(request);
   }
 
-  /** @param open outbounds that are open in all cores. @param closedPerMs of them, of late. @returns 0: now */
-  dueInMs(open: number, closedPerMs: number, nowMs: number): number {
+  /** @param open outbounds that are open in all cores. @returns 0: now */
+  dueInMs(open: number, nowMs: number): number {
     return startsInMs({
       waiting: this.#waiting.length,
       oldestMs: nowMs - (this.#waiting[0]?.requestedAtMs ?? nowMs),
       open,
       sinceLastStartMs: nowMs - this.#lastStartAtMs,
       lastStartMs: this.#lastStartMs,
-      closedPerMs,
       backOffMs: this.#backOffMs,
     });
   }

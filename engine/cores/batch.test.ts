@@ -56,9 +56,7 @@ describe("a batch", () => {
 });
 
 describe("a start", () => {
-  const idle = { waiting: 1, oldestMs: 10, open: 0, sinceLastStartMs: 1e9 };
-  const quiet = { ...idle, lastStartMs: 100, closedPerMs: 0, backOffMs: 0 };
-  const busy = { ...quiet, waiting: 350, sinceLastStartMs: 500, closedPerMs: 1 };
+  const quiet = { waiting: 1, oldestMs: 10, open: 0, sinceLastStartMs: 1e9, lastStartMs: 100, backOffMs: 0 };
 
   it.each([
     ["comes at once where nothing is at work", quiet, 0],
@@ -76,9 +74,6 @@ describe("a start", () => {
       1_000,
     ],
     ["does not let them wait for the last of it", { ...quiet, waiting: 400, open: 100, sinceLastStartMs: 500 }, 0],
-    ["comes while the former batch has work for as long as it takes", { ...busy, open: 150, lastStartMs: 150 }, 0],
-    ["does not come sooner", { ...busy, open: 151, lastStartMs: 150 }, 1_000],
-    ["takes no fewer than are left of the former batch", { ...busy, open: 351, lastStartMs: 900 }, 1_000],
     ["lets no config wait for slow ones", { ...quiet, waiting: 400, open: 999, sinceLastStartMs: 1_500 }, 0],
     ["waits after processes that would not start", { ...quiet, backOffMs: 400, sinceLastStartMs: 100 }, 300],
   ])("%s", (_, lane, ms) => {

@@ -72,8 +72,6 @@ export interface BatchQueueState {
   readonly sinceLastStartMs: number;
   /** What the last start took. */
   readonly lastStartMs: number;
-  /** Outbounds that close in a millisecond, of late (closing-rate.ts). */
-  readonly closedPerMs: number;
   /** After starts that failed for no config's fault. */
   readonly backOffMs: number;
 }
@@ -84,8 +82,8 @@ const COLLECT_MS = 5;
 const PAUSE_FACTOR = 3;
 const MAX_PAUSE_MS = 1_500;
 /**
- * A start costs what 60 checks cost, so in a crowd the next one waits until few of the former batch are left: a quarter of those who wait, or as
- * many as close while it starts, so that the cores are never without work.
+ * A start costs what 60 checks cost, so in a crowd the next one waits until few of the former batch are left: as many as are at work while
+ * it starts, and a quarter of those who wait.
  */
 const CROWD_FROM = 100;
 const WAITING_PER_OPEN = 4;
@@ -93,22 +91,13 @@ const LOW_WATER_OPEN = 200;
 
 /** @returns how long to wait before the next process of this queue, ms; 0: now */
 export function startsInMs(queue: BatchQueueState): number {
-  const { waiting, sinceLastStartMs: sinceMs } = queue;
+  const { waiting, open, sinceLastStartMs: sinceMs } = queue;
   if (sinceMs < queue.backOffMs) return queue.backOffMs - sinceMs;
   if (waiting >= BATCH_LIMIT) return 0;
   const collectMs = Math.max(0, COLLECT_MS - queue.oldestMs);
   const isCrowd = waiting >= CROWD_FROM;
-  if (isCrowd && (isLow(queue) || willRunDry(queue))) return collectMs;
+  if (isCrowd && open <= LOW_WATER_OPEN && open * WAITING_PER_OPEN <= waiting) return collectMs;
   return Math.max(collectMs, pauseMs(queue, isCrowd) - sinceMs, 0);
-}
-
-function isLow({ waiting, open }: BatchQueueState): boolean {
-  return open <= LOW_WATER_OPEN && open * WAITING_PER_OPEN <= waiting;
-}
-
-/** At least as many must wait as are open: else a slow machine would start more and more processes of fewer and fewer configs. */
-function willRunDry({ waiting, open, lastStartMs, closedPerMs }: BatchQueueState): boolean {
-  return open <= waiting && open <= closedPerMs * lastStartMs;
 }
 
 /** Counted from the last start. When nothing is open, the pause is 0: a start cannot delay anything. */

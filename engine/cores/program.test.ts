@@ -1,9 +1,9 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { faultOf } from "./install.ts";
-import { coresFolder, errorOutputAbout, type FoundCore, findCore, PROGRAMS, versionOf } from "./program.ts";
+import { coresFolder, errorOutputAbout, type FoundCore, findCore, versionOf } from "./program.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "sonde-program-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
@@ -47,10 +47,5 @@ describe("a core's program", () => {
     expect(await errorOutputAbout(of(path), "the file\n")).toBe("the file []");
     expect(await errorOutputAbout(of(script(dir, "e", "exit 0")), "x".repeat(1_000_000))).toBeUndefined();
     expect(await errorOutputAbout(of(script(dir, "f", "kill -9 $$")), "")).toBe("ended with SIGKILL");
-  });
-
-  it("runs on half of the processors, and on one where there is one", () => {
-    const half = Math.max(1, Math.floor(availableParallelism() / 2));
-    for (const { environment } of Object.values(PROGRAMS)) expect(environment).toContain(`GOMAXPROCS=${half}`);
   });
 });

@@ -1,15 +1,8 @@
 /** The cores' programs on this machine: their paths, their versions, and their own check of a config file. */
 import { execFile } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
-import { availableParallelism } from "node:os";
 import { delimiter, join } from "node:path";
 import { type Engine, GARBAGE_PERCENT } from "./core.ts";
-
-/**
- * Processors on which a core may run at once: half of them. The others have Sonde's threads and the next core, and Go's threads that look for work
- * and wake each other up cost a core on both processors of a small machine a seventh more.
- */
-const PROCESSORS = Math.max(1, availableParallelism() >> 1);
 
 /** What is built, and how its program is found and asked. */
 export const PROGRAMS = {
@@ -24,7 +17,7 @@ export const PROGRAMS = {
     check: ["run", "-test", "-c", "stdin:"],
     run: ["run", "-c", "stdin:"],
     /** All of it: xray's file has no such setting. */
-    environment: [`GOGC=${GARBAGE_PERCENT}`, `GOMAXPROCS=${PROCESSORS}`],
+    environment: [`GOGC=${GARBAGE_PERCENT}`],
   },
   singbox: {
     file: "sing-box",
@@ -35,7 +28,7 @@ export const PROGRAMS = {
     linked: "-s -w -buildid= -X github.com/sagernet/sing-box/constant.Version=1.14.1",
     check: ["check", "-c", "stdin"],
     run: ["run", "-c", "stdin", "--disable-color"],
-    environment: [`GOMAXPROCS=${PROCESSORS}`],
+    environment: [],
   },
 } as const satisfies Record<Engine, object>;
 

@@ -33,7 +33,6 @@ import { onTicks } from "../../model/ticks.ts";
 import { BATCH_LIMIT } from "./batch.ts";
 import { BatchQueue } from "./batch-queue.ts";
 import { BatchStarter, type CoresOptions, type ReadyBatch } from "./batch-start.ts";
-import { ClosingRate } from "./closing-rate.ts";
 import { ConfigQuarantine } from "./config-quarantine.ts";
 import { MessageBatcher } from "./message-batcher.ts";
 import type { OutboundSpec } from "./outbound.ts";
@@ -79,7 +78,6 @@ export class CoreSupervisor {
   readonly #quarantine = new ConfigQuarantine();
   readonly #starter: BatchStarter;
   readonly #stopLooking: () => void;
-  readonly #closingRate = new ClosingRate();
   #starting = 0;
   #crashed = 0;
   #open = 0;
@@ -185,7 +183,6 @@ export class CoreSupervisor {
     if (core === null) return;
     request.core = null;
     this.#open -= 1;
-    this.#closingRate.closed(performance.now());
     this.#quarantine.forgetCrashes(request);
     core.close(request.tag);
     this.#startDueQueues();
@@ -212,8 +209,7 @@ export class CoreSupervisor {
   #startIfDue(queue: BatchQueue): void {
     if (queue.isStarting || this.#isClosed || queue.waiting === 0) return;
     if (!this.#hasRoom) return;
-    const nowMs = performance.now();
-    const inMs = queue.dueInMs(this.#open, this.#closingRate.perMs(nowMs), nowMs);
+    const inMs = queue.dueInMs(this.#open, performance.now());
     if (inMs > 0) queue.startIn(inMs, () => this.#startIfDue(queue));
     else void this.#startNext(queue);
   }

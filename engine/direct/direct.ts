@@ -90,17 +90,11 @@ const CUT_PATIENCE_MS = 60_000;
  * thread took a third of a list's processor time, and little of it came back.
  */
 const WORK_BEFORE_COMPILING = 200_000;
-/**
- * V8 collects young objects with up to four threads more, each of which is woken up for a few milliseconds and looks for work at the others'. All processors
- * are at work here anyway, so the thread does it alone.
- */
-const COLLECTS_ALONE = "--no-parallel-scavenge";
 
 /** @throws an Error that names the setting that cannot be used, or says why no prober starts */
 export async function openDirect(options: DirectOptions): Promise<Direct> {
   const { engine } = options;
   setFlagsFromString(`--interrupt-budget=${WORK_BEFORE_COMPILING}`);
-  setFlagsFromString(COLLECTS_ALONE);
   createGuard(engine);
   engine.resolvers.forEach(parseNameServer);
   engine.tunnelTargets?.forEach(parseTunnelTarget);

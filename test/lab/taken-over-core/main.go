@@ -214,12 +214,10 @@ func try(wanted aims) map[string]string {
 			found[name] = "reached"
 		}
 	}
-	found["environment"] = "nothing of ours"
-	for _, entry := range os.Environ() {
-		// How Go runs it (engine/cores/program.ts).
-		if !strings.HasPrefix(entry, "GOMAXPROCS=") {
-			found["environment"] = "reached"
-		}
+	if names := os.Environ(); len(names) > 0 {
+		found["environment"] = "reached"
+	} else {
+		found["environment"] = "empty"
 	}
 	return found
 }
