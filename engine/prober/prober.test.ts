@@ -330,27 +330,14 @@ describe("messages of results", () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  interface SentRun extends Partial<CheckRun> {
-    readonly url?: string;
-    /** Until the next run comes, ms; 1 without it. */
-    readonly thenMs?: number;
-  }
-
   /** @returns the checks in each message, when one after the other ends, a millisecond apart */
-  const messagesOf = async (...sent: SentRun[]): Promise<number[][]> =>
-    (await timedMessagesOf(sent)).map(([, ids]) => ids);
-
-  /** @returns when each message was sent, ms after the first run, and the checks in it */
-  async function timedMessagesOf(sent: readonly SentRun[]): Promise<[atMs: number, ids: number[]][]> {
-    const results: [number, number[]][] = [];
-    const startedAtMs = Date.now();
+  async function messagesOf(...sent: (Partial<CheckRun> & { readonly url?: string })[]): Promise<number[][]> {
+    const results: number[][] = [];
     let hear: (message: ToProber) => void = () => {};
     const prober = new Prober({
       port: {
         postMessage(message) {
-          if (message.type !== "results") return;
-          const ids = unpackOutcomes(message).map(({ checkId }) => checkId);
-          results.push([Date.now() - startedAtMs, ids]);
+          if (message.type === "results") results.push(unpackOutcomes(message).map(({ checkId }) => checkId));
         },
         on(event: string, listener: (message: ToProber) => void) {
           if (event === "message") hear = listener;
@@ -367,38 +354,21 @@ describe("messages of results", () => {
       touch: () => {},
     });
     hear({ type: "define", specs: sent.map(({ url = "up" }, index) => spec(index + 1, { settings: { url } })) });
-    for (const [index, { url: _, thenMs = 1, ...run }] of sent.entries()) {
+    for (const [index, { url: _, ...run }] of sent.entries()) {
       hear({ type: "run", runs: packRuns(runs(index + 1).map((one) => ({ ...one, ...run }))) });
-      await vi.advanceTimersByTimeAsync(thenMs);
+      await vi.advanceTimersByTimeAsync(1);
     }
-    await vi.advanceTimersByTimeAsync(SLOW_MS);
+    await vi.advanceTimersByTimeAsync(100);
     hear({ type: "stop" });
     await prober.stopped;
     return results;
   }
 
-  const SLOW_MS = 150;
-  const outcomeOf = async (url: string): Promise<Outcome> => {
-    if (url === "slow") await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
-    return url === "down" ? { verdict: "refused", message: "It is down" } : ok;
-  };
+  const outcomeOf = (url: string): Outcome => (url === "up" ? ok : { verdict: "refused", message: "It is down" });
   const patient = { isPatient: true };
 
   test("a pass that no caller waits for comes with later ones, the first after a quiet moment at once", async () => {
     expect(await messagesOf(...ids(1, 10).map(() => patient))).toEqual([[1], ids(2, 10)]);
-  });
-
-  test("a pass waits for others of its moment, until runs come or it is the last under way", async () => {
-    const slow = { ...patient, url: "slow", thenMs: 30 };
-    const pass = { ...patient, thenMs: 30 };
-    const messages = await timedMessagesOf([slow, pass, { ...patient, thenMs: 4 }, pass, pass]);
-    expect(messages).toEqual([
-      [30, [2]],
-      [64, [3]],
-      [84, [4]],
-      [114, [5]],
-      [151, [1]],
-    ]);
   });
 
   test("what a caller waits for comes soon, and brings what waited", async () => {

@@ -55,21 +55,13 @@ export interface ProberDeps {
 
 /** Beyond this a prober queues: well below the usual hard limit of 1,048,576 descriptors, and of ports per target (28,232). */
 const MAX_IN_FLIGHT = 8_192;
-/**
- * Checks started in one turn of the event loop, as long as that is about 2 ms of work: a tunnel's start is several uptime checks'. Those that were started
- * go on in between, or each would measure what the starts of all others of its moment take.
- */
-const STARTS_PER_TURN = 8;
+/** Checks started in one turn of the event loop, as long as that is about 2 ms of work: a tunnel's start is several uptime checks'. */
+const STARTS_PER_TURN = 32;
 const STARTING_MS_PER_TURN = 2;
 /** Under load results are sent in messages at least this far apart, ms; the first after a quiet moment goes at the end of its turn. */
 const FLUSH_EVERY_MS = 2;
-/**
- * The same for passes that no caller waits for: a message costs both threads about as much as a check. What comes later than that after a message does not
- * go at once: it waits as long for others of its moment, but not when it is the last that is under way, nor when the scheduler is awake because it sends runs.
- */
+/** The same for passes that no caller waits for: a message costs both threads about as much as a check. */
 const FLUSH_PATIENT_EVERY_MS = 20;
-/** So long after a message a pass does not wait, ms. */
-const QUIET_MS = 100;
 const REPORT_EVERY_MS = 1_000;
 /** How often a prober without checks proves that it lives, ms: half of the silence that is borne (../pool/silence.ts). */
 const RESTING_TICK_MS = 1_000;
@@ -170,7 +162,6 @@ export class Prober {
           this.#startQueue.add(run, run.alone, this.#specs.get(run.specKey)?.isTunnel === true);
         }
         this.#startSoon();
-        if (this.#deps.now() - this.#flushedAtMs >= FLUSH_PATIENT_EVERY_MS) this.#flush();
         return;
       case "stop":
         this.#stop();
@@ -301,9 +292,7 @@ export class Prober {
 
   #flushSoon(isPatient: boolean, nowMs: number): void {
     const apartMs = isPatient ? FLUSH_PATIENT_EVERY_MS : FLUSH_EVERY_MS;
-    const sinceMs = nowMs - this.#flushedAtMs;
-    const mayWait = isPatient && sinceMs < QUIET_MS && this.#inFlight.size + this.#startQueue.waiting > 0;
-    const delayMs = sinceMs >= apartMs && !mayWait ? 0 : apartMs;
+    const delayMs = nowMs - this.#flushedAtMs >= apartMs ? 0 : apartMs;
     if (nowMs + delayMs >= this.#flushAtMs) return;
     clearTimeout(this.#flushTimer);
     this.#flushAtMs = nowMs + delayMs;

@@ -34,7 +34,7 @@ function perMs(monitors: number, intervalMs: number): ReadonlyMap<number, number
 }
 
 describe("phaseOf", () => {
-  it.each([30, 60, 180, 300, 3_600, 86_400])("spreads 5,000 neighbours evenly over %i s", (intervalS) => {
+  it.each([1, 5, 30, 60, 180, 300, 3_600, 86_400])("spreads 5,000 neighbours evenly over %i s", (intervalS) => {
     for (const location of ["any", "de", "us"]) {
       for (const first of [1, 4_711, 1_000_000]) {
         const counts = histogram(runOf(MONITORS, first), location, intervalS * 1_000);
@@ -45,7 +45,7 @@ describe("phaseOf", () => {
     }
   });
 
-  it.each([60_000, 86_400_000])(
+  it.each([1_000, 60_000, 86_400_000])(
     "lets 128 neighbours share 33 moments of %i ms, at most five one of them",
     (intervalMs) => {
       const perMoment = perMs(128, intervalMs);
@@ -61,30 +61,10 @@ describe("phaseOf", () => {
     expect(Math.max(...gaps)).toBeLessThan((86_400_000 / MONITORS) * 6);
   });
 
-  it.each([
-    [1, 1_000],
-    [5, 5_000],
-    [60, 60_000],
-  ])("a thousand checks a second, every %i s, share moments that are 25 ms apart", (intervalS, monitors) => {
-    const perMoment = perMs(monitors, intervalS * 1_000);
-    expect(new Set([...perMoment.keys()].map((phaseMs) => phaseMs % 25))).toEqual(new Set([0]));
-    expect(perMoment.size).toBe(intervalS * 40);
-    expect(Math.min(...perMoment.values())).toBeGreaterThanOrEqual(12);
-    expect(Math.max(...perMoment.values())).toBeLessThanOrEqual(36);
-  });
-
-  it.each([
-    [1, 6_500],
-    [60, 390_000],
-  ])("of 6,500 a second, every %i s, no more begin together, and a tenth of them in 100 ms", (intervalS, monitors) => {
-    const perMoment = perMs(monitors, intervalS * 1_000);
-    expect(Math.max(...perMoment.values())).toBeLessThanOrEqual(36);
-    const tenths = new Array<number>(10 * intervalS).fill(0);
-    for (const [phaseMs, count] of perMoment) {
-      const tenth = Math.floor(phaseMs / 100);
-      tenths[tenth] = (tenths[tenth] ?? 0) + count;
-    }
-    for (const count of tenths) expect(Math.abs(count - 650)).toBeLessThanOrEqual(110);
+  it("at 1 s starts few within one millisecond", () => {
+    const started = perMs(MONITORS, 1_000);
+    expect(Math.max(...started.values())).toBeLessThanOrEqual(10);
+    expect(started.size).toBeGreaterThan(950);
   });
 
   it.each([2, 3, 4, 5, 7, 8, 10, 13, 16, 32, 64, 100, 1_000])(

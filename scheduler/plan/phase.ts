@@ -13,25 +13,17 @@ const TWO_TO_32 = 4_294_967_296;
 /** An interval has 2^5 moments, and the monitors of a block of 2^7 ids are due at these: four at each. */
 const MOMENT_BITS = 5;
 const BLOCK_BITS = 7;
-/** Of the wall clock: where many are due they share moments that are so far apart, ms. A thousand checks a second make 25 at each. */
-const SHARED_MS = 25;
-/** Monitors that share these, for each second of their interval. Those of the next so many ids have others: 6,000 checks a second come every 4 ms. */
-const SHARING_PER_S = 1_024;
 
 /**
- * Neighbours share moments, because a wake-up, and code and data that are in no cache, cost more than a check does (docs/develop/cost.md): a few do on an
- * idle machine, 25 where a thousand checks come a second. No more begin together, because the last of them begins later and takes time
- * from the first.
+ * A few neighbours share each moment, because a wake-up costs an idle machine more than a check does (docs/develop/cost.md). The blocks of neighbours
+ * are spread evenly between the moments, so that thousands come nearly one by one.
  * @returns the monitor's offset within its interval, whole ms, 0 to below the interval
  */
 export function phaseOf(monitorId: number, location: string, intervalMs: number): number {
   const moment = spread(monitorId) >>> (32 - MOMENT_BITS);
   const between = spread(Math.floor(monitorId / 2 ** BLOCK_BITS)) >>> MOMENT_BITS;
   const share = ((moment << (32 - MOMENT_BITS)) + between + hashText(location)) >>> 0;
-  const phaseMs = (share / TWO_TO_32) * intervalMs;
-  const sharing = Math.floor(monitorId / Math.ceil((SHARING_PER_S * intervalMs) / 1_000));
-  const sharedMs = phaseMs - (phaseMs % SHARED_MS) + (spread(sharing) / TWO_TO_32) * SHARED_MS;
-  return Math.floor(sharedMs % intervalMs);
+  return Math.floor((share / TWO_TO_32) * intervalMs);
 }
 
 /** @returns 32 bits */

@@ -13,12 +13,12 @@ import type { Spool, SpoolSegment } from "./spool.ts";
  */
 const INSERT_EVERY_MS = 2_000;
 /**
- * The same while few rows wait and none is wanted (PumpOptions.mayWait). 100 monitors that are checked once a minute make three rows in two seconds, and an
+ * The same while few rows come and none is wanted (PumpOptions.mayWait). 100 monitors that are checked once a minute make three rows in two seconds, and an
  * insert of three costs what one of a hundred does.
  */
 const FEW_INSERT_EVERY_MS = 60_000;
-/** So many do not wait longer. Our choice: what 5,000 checks a second make between two inserts, so no insert is larger or rarer there. */
-const FEW_ROWS = 10_000;
+/** So many do not wait longer. Our choice: 50 rows a second are inserted as often as more of them. */
+const FEW_ROWS = 100;
 /** So long after rows were wanted, the next ones do not wait longer: who reads once reads again. ms. */
 export const WANTED_FOR_MS = 60_000;
 const RETRY_FIRST_MS = 250;

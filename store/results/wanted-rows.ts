@@ -12,8 +12,8 @@ interface Notices {
   subscribe(topic: Topic, listener: () => void): () => void;
 }
 
-/** A read goes on without the newest rows after so long, ms. An insert takes 20, of 10,000 rows 100, and some times as long on a busy machine. */
-const LONGEST_WAIT_MS = 2_000;
+/** A read goes on without the newest rows after so long, ms. An insert takes 20. */
+const LONGEST_WAIT_MS = 500;
 /** How often it is said again that rows are read, ms: well within what the pump remembers. */
 const SAY_AGAIN_MS = WANTED_FOR_MS / 6;
 
