@@ -20,7 +20,7 @@ const program = new Command("sonde")
   .showHelpAfterError("(add --help for its arguments and options)")
   .addHelpText(
     "after",
-    "\nExamples:\n  sonde check https://example.org/\n  sonde up\n  sonde add https://example.org/ --interval 30\n",
+    "\nExamples:\n  sonde check https://example.org/\n  sonde up\n  sonde add https://example.org/ --interval 30\n\nexample.org stands for an address of yours: it is refused itself.\n",
   );
 for (const [heading, group] of Object.entries(commands)) {
   program.commandsGroup(heading);
