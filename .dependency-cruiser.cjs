@@ -34,7 +34,7 @@ const ROOMS = {
   // The schema of documents is made from what the API reads.
   "cli/document": ["^cli/", "^model/document/", "^api/apply/words\\.ts$"],
   "cli/import": ["^cli/", "^engine/contract/registry\\.ts$", "^model/", "^scheduler/alerts/channels/index\\.ts$", "^store/sqlite-library\\.ts$"],
-  cli: ["^config\\.ts$", "^model/(plan|url)\\.ts$", "^model/document/", "^native/(sandbox/own-process|young-heap)\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
+  cli: ["^config\\.ts$", "^model/(plan|subscription|url)\\.ts$", "^model/document/", "^native/(sandbox/own-process|young-heap)\\.ts$", "^version\\.ts$", "^log\\.ts$", "^engine/cores/(core|install|program)\\.ts$"],
   // Runs in a browser: words and rules that are pure, and nothing else of ours.
   web: ["^model/"],
   // Its VPN servers speak what the probes speak, from the other side; its proxy server is a core.

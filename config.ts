@@ -1,4 +1,4 @@
-/** The only reader of process.env: one schema, defaults, units in names. Settings are those of the README's table. */
+/** The only reader of process.env: one schema, defaults, units in names. docs/use/settings.md has a row for each. */
 
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
@@ -430,20 +430,18 @@ export function loadClientConfig(
 }
 
 /** What the placeholders of a document may name: the user's own environment. */
-export function documentEnvironment(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): Readonly<Record<string, string | undefined>> {
-  return env;
+export function documentEnvironment(): Readonly<Record<string, string | undefined>> {
+  return process.env;
 }
 
 /** The user has chosen the data folder. */
-export function hasDataDir(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
-  return env.SONDE_DATA_DIR !== undefined;
+export function hasDataDir(): boolean {
+  return process.env.SONDE_DATA_DIR !== undefined;
 }
 
 /** A terminal that cannot move its cursor (terminfo's name for it), such as an editor's shell. */
-export function hasDumbTerminal(env: Readonly<Record<string, string | undefined>> = process.env): boolean {
-  return env.TERM === "dumb";
+export function hasDumbTerminal(): boolean {
+  return process.env.TERM === "dumb";
 }
 
 function readOwnerKey(dataDir: string): string | null {

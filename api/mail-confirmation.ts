@@ -125,7 +125,12 @@ export function askMeanwhile(api: Api, projectId: number, ids: readonly number[]
 /** The maker of the channel chooses no word of it: it goes to people who did not ask for it. */
 function messageOf({ id }: OpenableChannel, link: string, nowMs: number): Message {
   return {
-    ...{ reason: "test", severity: "info", link, items: [], more: 0, acknowledge: null },
+    reason: "test",
+    severity: "info",
+    link,
+    items: [],
+    more: 0,
+    acknowledge: null,
     title: "Do you want alerts at this address?",
     summary:
       "Open the link to get messages of Sonde here. If you do not expect this mail, do nothing: you get no other.",

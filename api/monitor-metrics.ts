@@ -23,17 +23,20 @@ export async function monitorMetrics(
   const up = new Gauge({
     name: "sonde_monitor_up",
     help: "0 while the monitor is down, 1 while it is healthy, degraded or partial; none while it is paused or unknown",
-    ...{ labelNames, registers },
+    labelNames,
+    registers,
   });
   const latency = new Gauge({
     name: "sonde_monitor_latency_seconds",
     help: "Latency of the latest check, where it passed",
-    ...{ labelNames, registers },
+    labelNames,
+    registers,
   });
   const certificate = new Gauge({
     name: "sonde_monitor_certificate_days",
     help: "Days until the certificate expires that was seen last",
-    ...{ labelNames, registers },
+    labelNames,
+    registers,
   });
   const leftOut = new Gauge({
     name: "sonde_monitors_without_series",

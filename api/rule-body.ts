@@ -77,11 +77,20 @@ function draftOf(
       return id;
     });
   return {
-    ...{ id: sent.id, name: sent.name, active: sent.active, goesOn: sent.continue, groupBy: groupBy as Grouping },
+    id: sent.id,
+    name: sent.name,
+    active: sent.active,
+    goesOn: sent.continue,
+    groupBy: groupBy as Grouping,
     match: { events: match.events, severity: match.severity, select: selectorOf(match.select, `${path}.match.select`) },
     channels: sent.channels === null ? null : channelsOf(sent.channels, "channels"),
-    ...{ delayS: sent.delay_s, waitS: sent.wait_s, intervalS: sent.interval_s, repeatS: sent.repeat_s },
-    ...{ repeatGrowth: sent.repeat_growth, recovered: sent.recovered, quietHoursId },
+    delayS: sent.delay_s,
+    waitS: sent.wait_s,
+    intervalS: sent.interval_s,
+    repeatS: sent.repeat_s,
+    repeatGrowth: sent.repeat_growth,
+    recovered: sent.recovered,
+    quietHoursId,
     template: templateOf(sent.template, `${path}.template`),
     escalation: sent.escalation.map((step) => ({
       afterS: step.after_s,
@@ -113,14 +122,24 @@ function viewRule(rule: AlertRule) {
   const { match } = rule;
   const channelIds = (ids: readonly number[]): readonly string[] => ids.map((id) => formatId("channel", id));
   return {
-    ...{ id: rule.id, name: rule.name, active: rule.active, continue: rule.goesOn },
+    id: rule.id,
+    name: rule.name,
+    active: rule.active,
+    continue: rule.goesOn,
     match: { ...match, select: match.select === null ? null : writeSelector(match.select) },
     channels: rule.channels === null ? null : channelIds(rule.channels),
-    ...{ delay_s: rule.delayS, group_by: rule.groupBy, wait_s: rule.waitS, interval_s: rule.intervalS },
-    ...{ repeat_s: rule.repeatS, repeat_growth: rule.repeatGrowth, recovered: rule.recovered },
+    delay_s: rule.delayS,
+    group_by: rule.groupBy,
+    wait_s: rule.waitS,
+    interval_s: rule.intervalS,
+    repeat_s: rule.repeatS,
+    repeat_growth: rule.repeatGrowth,
+    recovered: rule.recovered,
     quiet_hours: rule.quietHoursId,
     escalation: rule.escalation.map(({ afterS, channels }) => ({
-      ...{ after_s: afterS, channels: channelIds(channels), unless: "acknowledged" as const },
+      after_s: afterS,
+      channels: channelIds(channels),
+      unless: "acknowledged" as const,
     })),
     template: rule.template,
   };

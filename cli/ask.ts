@@ -1,8 +1,6 @@
 /** A question with yes or no, to a person at a terminal. */
 import { createInterface } from "node:readline";
-import { CommandError } from "./command.ts";
-
-const INTERRUPTED = 130;
+import { CommandError, INTERRUPTED } from "./command.ts";
 
 /** Standard error carries the question: standard output may go elsewhere. */
 export function canAsk(): boolean {

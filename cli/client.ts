@@ -4,7 +4,7 @@ import { CommandError } from "./command.ts";
 
 /** Longest wait for an answer, ms. */
 const ANSWER_WITHIN_MS = 15_000;
-/** A read that was refused because checks need the processors is tried again so often. */
+/** How often a read is tried again that the service refused because checks need the processors. */
 const TRIED_AGAIN = 5;
 const LONGEST_PAUSE_S = 10;
 
@@ -68,7 +68,7 @@ export interface Client {
   remove<Answer>(path: string): Promise<Answer>;
 }
 
-/** @param config.project null: asked once from the service (the key's default project) */
+/** @param config its project null: the service takes the key's default project @throws CommandError without a key */
 export async function connect(config: ClientConfig): Promise<Client> {
   if (config.key === null) {
     throw new CommandError(
@@ -101,7 +101,7 @@ export async function connect(config: ClientConfig): Promise<Client> {
   return {
     url: config.url,
     get: async <Answer>(path: string, query: Readonly<Record<string, string | number | undefined>> = {}) =>
-      (await again(() => ask("GET", path + queryText(query)))) as Answer,
+      (await askAgain(() => ask("GET", path + queryText(query)))) as Answer,
     post: async <Answer>(path: string, body: unknown, withinMs?: number) =>
       (await ask("POST", path, body, withinMs)) as Answer,
     put: async <Answer>(path: string, body: unknown) => (await ask("PUT", path, body)) as Answer,
@@ -157,8 +157,8 @@ function messageOf(answer: unknown): string | undefined {
   return String(answer.message);
 }
 
-/** As the service says when it is to be asked again, it is. */
-async function again(ask: () => Promise<unknown>): Promise<unknown> {
+/** Asks again after the pause that the service names, TRIED_AGAIN times at most. */
+async function askAgain(ask: () => Promise<unknown>): Promise<unknown> {
   for (let tries = 0; ; tries++) {
     try {
       return await ask();
@@ -170,7 +170,7 @@ async function again(ask: () => Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** What the service says of when to come again, seconds; null: it says nothing. */
+/** The pause that the service asks for, seconds; null: it names none. */
 function pauseOf(answer: unknown): number | null {
   if (typeof answer !== "object" || answer === null || !("retry_after" in answer)) return null;
   const { retry_after: seconds } = answer;

@@ -15,8 +15,18 @@ export class CommandError extends Error {
   }
 }
 
+/** Exit code after Ctrl-C: 128 and SIGINT's number, as a shell reports it. */
+export const INTERRUPTED = 130;
+/** Exit code when the reader of our output has closed it: 128 and SIGPIPE's number, as a shell reports it. */
+export const READER_GONE = 141;
+
 /** Of the commands that distinguish a wrong call from a check that did not pass. */
 const USAGE = 2;
+
+/** Parser of an option that may be given several times: its words in their order. */
+export function collected(word: string, before: readonly string[] = []): readonly string[] {
+  return [...before, word];
+}
 
 export function usageError(message: string): CommandError {
   return new CommandError(message, USAGE);

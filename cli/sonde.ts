@@ -3,7 +3,7 @@
 import { fileURLToPath } from "node:url";
 import { Command } from "commander";
 import { VERSION } from "../version.ts";
-import { CommandError } from "./command.ts";
+import { CommandError, READER_GONE } from "./command.ts";
 import { commands } from "./commands/index.ts";
 
 /** What runs until it is stopped. */
@@ -53,12 +53,9 @@ function endSoon(): void {
   timer.unref();
 }
 
-/** What a shell says of a program that SIGPIPE ended: 128 and the number of the signal. */
-const READER_WENT = 141;
-
 // `sonde … | head`: the reader has enough and closes the pipe, which is no fault that needs a stack.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(READER_WENT);
+  if (error.code === "EPIPE") process.exit(READER_GONE);
   throw error;
 });
 

@@ -1,8 +1,6 @@
 /** How a role ends: drains on the first SIGTERM or Ctrl-C, and at once on the second. */
-import { CommandError } from "./command.ts";
+import { CommandError, INTERRUPTED } from "./command.ts";
 
-/** A second signal while draining ends at once; the number is the shell's for SIGINT. */
-const INTERRUPTED = 130;
 /** One Ctrl-C under `npm start` arrives twice, from the terminal and from npm: what follows within this is the same one, ms. */
 const SAME_SIGNAL_MS = 1_000;
 

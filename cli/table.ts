@@ -46,8 +46,9 @@ export interface TableOptions {
 }
 
 /** For standard output: what is no terminal has neither a width nor colours. */
-export function tableOptions(stream: NodeJS.WriteStream = process.stdout): TableOptions {
-  return { columns: stream.isTTY === true ? stream.columns || STANDARD_COLUMNS : null, paint: painter(stream) };
+export function tableOptions(): TableOptions {
+  const { isTTY, columns } = process.stdout;
+  return { columns: isTTY ? columns || STANDARD_COLUMNS : null, paint: painter(process.stdout) };
 }
 
 /** Of a terminal that does not report its width. */

@@ -47,12 +47,17 @@ export async function startLinks(paths: CorePaths): Promise<DemoLinks | null> {
   const config = {
     log: { disabled: true },
     inbounds: inbounds.map(({ inbound }, index) => ({
-      ...{ ...inbound, tag: `in-${index}`, listen: hostOf(index), listen_port: ports[index] ?? 0 },
+      ...inbound,
+      tag: `in-${index}`,
+      listen: hostOf(index),
+      listen_port: ports[index] ?? 0,
     })),
     outbounds: [{ type: "direct" }],
   };
   const child = spawnBound(found.path, PROGRAMS.singbox.run, boundsHere().includes("bound") ? [] : null, {
-    ...{ env: {}, cwd: "/", stdio: ["pipe", "ignore", "ignore"] },
+    env: {},
+    cwd: "/",
+    stdio: ["pipe", "ignore", "ignore"],
   });
   child.on("error", (error) => process.stderr.write(`demo: sing-box does not run: ${error.message}\n`));
   child.stdin?.on("error", () => {});

@@ -65,7 +65,8 @@ export class DemoMonitors {
   async create({ kinds, targets, tunnels, links }: Watched): Promise<string> {
     const { asked, apiPort, ownPort, flappingPort, hangingPort, expiringPort } = targets;
     const own = kinds.map(({ kind, demo }) => ({
-      ...{ type: kind, name: demo.name },
+      type: kind,
+      name: demo.name,
       ...demo.settings({ host: LOOPBACK, port: targets.portOf(kind) }),
     }));
     for (const body of own) await this.#add(body);
@@ -74,7 +75,10 @@ export class DemoMonitors {
     const expiring = { url: `https://${LOOPBACK}:${expiringPort}/`, ssl_expiration: 7 };
     await this.#add({ type: "http", name: "Expiring certificate", ...expiring });
     const job = await this.#post<{ readonly id: string; readonly heartbeat_url: string }>({
-      ...{ type: "push", name: "Nightly job", period: 60, tags: [TAG] },
+      type: "push",
+      name: "Nightly job",
+      period: 60,
+      tags: [TAG],
     });
     const places = { host: LOOPBACK, apiPort, ownPort, dnsPort: targets.portOf("dns") };
     for (const body of askingMonitors(asked, places)) await this.#add(body);

@@ -66,7 +66,9 @@ export async function startTargets(kinds: readonly DemoKind[]): Promise<DemoTarg
     flappingPort,
     hangingPort,
     expiringPort,
-    ...{ asked, apiPort, ownPort },
+    asked,
+    apiPort,
+    ownPort,
     authorityPem: authority.certPem,
     async close() {
       await Promise.all([...Object.values(servers).map(closeServer), ...own.map(([, { close }]) => close())]);

@@ -1,6 +1,8 @@
 /** Results: the record of one check, from the engine's outcome to the stored row. */
+
 import type { Kind } from "./kind.ts";
 import type { CertificateState, RowStatus } from "./status.ts";
+import type { Engine } from "./subscription.ts";
 import type { ErrorCategory, Verdict } from "./verdict.ts";
 
 /** Parts of a check, timed with a monotonic clock, in the order they may come. */
@@ -53,7 +55,7 @@ export interface TunnelFacts {
   /** The tunnel's own address, or the public one that traffic left from. */
   readonly assignedIp: string | null;
   /** Of share links. */
-  readonly engineUsed: "xray" | "singbox" | null;
+  readonly engineUsed: Engine | null;
   /** Where traffic left from, ISO 3166-1 alpha-2; absent: unknown. */
   readonly exitCountry?: string;
   /** Of a bounded download through the tunnel, bits per second; absent: it was not asked for, or brought nothing. */

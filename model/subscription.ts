@@ -17,6 +17,8 @@ export type SyncStatus = (typeof SYNC_STATUSES)[number];
 /** Engines tried per config. */
 export const ENGINES = ["both", "xray", "singbox"] as const;
 export type Engines = (typeof ENGINES)[number];
+/** A proxy core that runs share links, by its name in the API. */
+export type Engine = Exclude<Engines, "both">;
 
 /** Configs of one server that are tested and listed; the rest are counted. */
 export const MAX_CONFIGS = 256;

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { startApi } from "../api/start.ts";
-import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
+import { type Config, OWNER_KEY_FILE } from "../config.ts";
 import { keptCpuTime } from "../native/cpu-time.ts";
 import { makeDataFolder } from "../store/data-folder.ts";
 import { openClickHouse } from "../store/results/clickhouse.ts";
@@ -11,19 +11,15 @@ import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import { SchedulerWatch } from "../store/sql/coordination/scheduler-watch.ts";
 import { openChecks } from "../store/state/open.ts";
 import { openSteadyState } from "../store/state/steady-counters.ts";
-import { VERSION } from "../version.ts";
-import { channelSender } from "./channels.ts";
 import { checkSettings } from "./check-settings.ts";
 import { openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
-import { linkLists } from "./link-lists.ts";
-import { providerFetch } from "./provider.ts";
-import { readingThread } from "./reading-thread.ts";
+import { sharedApiParts } from "./serving.ts";
 import {
   type Closers,
   closing,
   lookAtKeyFile,
-  openOwn,
+  openOwnEndpoints,
   processMetrics,
   requirePort,
   requireServers,
@@ -70,24 +66,17 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   const checks = closing(closers, await openChecks(redis, keys.sealingOf, keys.refresh, onRefused));
   const results = closing(closers, await openClickHouse({ url: clickhouseUrl, log }));
 
-  const own = await openOwn(closers, log, { ...config, port }, [databaseUrl, redisUrl, clickhouseUrl]);
+  const own = await openOwnEndpoints(closers, log, { ...config, port }, [databaseUrl, redisUrl, clickhouseUrl]);
   const api = closing(
     closers,
     await startApi(
       {
-        config: { ...config, port, ownEndpoints: own.entries, own: own.memory },
+        ...sharedApiParts({ ...config, port }, own, log, closers),
         controlPlane,
         state,
         checks,
         results,
         sealing,
-        sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
-        linkLists: linkLists(engineOptionsOf(config, own)),
-        texts: readingThread(closers, log),
-        providerFetch: providerFetch(engineOptionsOf(config, own), closers),
-        clock: { now: () => Date.now() },
-        log,
-        version: VERSION,
         health: {
           database: () => controlPlane.ping(),
           queue: async () => void (await Promise.all([state.ping(), schedulers.ping()])),

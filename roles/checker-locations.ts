@@ -83,7 +83,7 @@ class IdleCheckers {
   }
 }
 
-/** What a location's checkers say to this process, and is refused. */
+/** Counts and logs what this process refuses of what a location's checkers send. */
 function countRefusals(registry: Registry, log: Logger): Refusals["add"] {
   const refused = new Counter({
     name: "sonde_checker_answers_refused_total",
@@ -111,14 +111,15 @@ function regionsOf(keys: LocationKeys, checkers: CheckerWatch): readonly RegionS
     machines: known
       .filter(({ location }) => location === code)
       .map((one) => ({
-        ...{
-          name: one.name,
-          version: one.version,
-          isHealthy: healthy.has(one),
-          isFit: one.isFit,
-          reasons: one.reasons,
-        },
-        ...{ clockOffsetMs: one.clockOffsetMs, running: one.inFlight, room: one.room, seenAtMs: one.atMs },
+        name: one.name,
+        version: one.version,
+        isHealthy: healthy.has(one),
+        isFit: one.isFit,
+        reasons: one.reasons,
+        clockOffsetMs: one.clockOffsetMs,
+        running: one.inFlight,
+        room: one.room,
+        seenAtMs: one.atMs,
       })),
   }));
 }

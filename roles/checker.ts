@@ -16,7 +16,7 @@ import {
   type Closers,
   closing,
   lookAtKeyFile,
-  openOwn,
+  openOwnEndpoints,
   processMetrics,
   startWhole,
   tellProtection,
@@ -67,7 +67,7 @@ async function start(
   await tellProtection(config, log);
   const sealing = openLocationSealing(keyFile);
   lookAtKeyFile(keyFile, config, log);
-  const engine = engineOptionsOf(config, await openOwn(closers, log, listen, [config.redisUrl]));
+  const engine = engineOptionsOf(config, await openOwnEndpoints(closers, log, listen, [config.redisUrl]));
   const pool = await startPool({
     workers: checkThreads(config, availableParallelism()),
     engine,

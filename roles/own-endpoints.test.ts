@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { OwnBoard } from "../engine/transport/own-board.ts";
-import { type OwnOptions, type RunningOwn, watchOwnEndpoints } from "./own-endpoints.ts";
+import { type OwnEndpointsOptions, type WatchedEndpoints, watchOwnEndpoints } from "./own-endpoints.ts";
 
 describe("names of our stores", () => {
-  const running: RunningOwn[] = [];
+  const running: WatchedEndpoints[] = [];
   afterEach(() => {
     for (const one of running.splice(0)) one.close();
   });
 
   /** Time that only the test moves; a turn of the watch is asked for by a millisecond's period. */
-  async function watch(answer: { now: readonly string[] | Error }, more: Partial<OwnOptions> = {}) {
+  async function watch(answer: { now: readonly string[] | Error }, more: Partial<OwnEndpointsOptions> = {}) {
     let nowMs = 0;
     let asked = 0;
     const warnings: string[] = [];

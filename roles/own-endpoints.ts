@@ -18,7 +18,7 @@ export interface Listener {
 /** Names to addresses, as the clients of the stores resolve them. Rejects when a name has none. */
 export type LookUp = (name: string) => Promise<readonly string[]>;
 
-export interface OwnOptions {
+export interface OwnEndpointsOptions {
   /** Where this process listens. */
   readonly listeners: readonly (Listener | null)[];
   /** URLs of stores; null for those that have none. */
@@ -30,7 +30,7 @@ export interface OwnOptions {
   readonly everyMs?: number;
 }
 
-export interface RunningOwn {
+export interface WatchedEndpoints {
   /** `ip:port`, IPv6 in brackets, as of the start. */
   readonly entries: readonly string[];
   /** An OwnBoard's, for the guards of every thread. */
@@ -49,7 +49,7 @@ const KEPT_MS = 15 * 60_000;
 const MAX_ADDRESSES = 64;
 
 /** Resolves every name once before it returns; a name that has no address then is asked for again. */
-export async function watchOwnEndpoints(options: OwnOptions): Promise<RunningOwn> {
+export async function watchOwnEndpoints(options: OwnEndpointsOptions): Promise<WatchedEndpoints> {
   const { log, lookUp = systemLookUp, nowMs = () => performance.now(), everyMs = EVERY_MS } = options;
   const board = new OwnBoard();
   const places = [

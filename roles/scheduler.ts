@@ -13,7 +13,7 @@ import {
   type Closers,
   closing,
   lookAtKeyFile,
-  openOwn,
+  openOwnEndpoints,
   processMetrics,
   requireServers,
   startWhole,
@@ -64,7 +64,7 @@ async function start(
   const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
   await (await openClickHouse({ url: clickhouseUrl, log })).close();
   const redis = { url: redisUrl };
-  const own = await openOwn(closers, log, listen, [databaseUrl, redisUrl, clickhouseUrl]);
+  const own = await openOwnEndpoints(closers, log, listen, [databaseUrl, redisUrl, clickhouseUrl]);
   const scheduling = await startScheduling(closers, {
     config,
     log,

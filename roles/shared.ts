@@ -15,7 +15,7 @@ import { StartError } from "../scheduler/role/handle.ts";
 import { keyFileWarning } from "../store/sealing/keys.ts";
 import { VERSION } from "../version.ts";
 import { measureLoopLag, NO_LIBRARY_LOOKS_MS } from "./loop-lag.ts";
-import { type Listener, type RunningOwn, watchOwnEndpoints } from "./own-endpoints.ts";
+import { type Listener, type WatchedEndpoints, watchOwnEndpoints } from "./own-endpoints.ts";
 
 /** What must be undone, last first. */
 export type Closers = (() => Promise<void>)[];
@@ -83,12 +83,12 @@ export async function withFreePort<Address extends { readonly host: string; read
 }
 
 /** What listens on behalf of this process, watched until it ends. */
-export async function openOwn(
+export async function openOwnEndpoints(
   closers: Closers,
   log: Logger,
   listener: Listener | null,
   storeUrls: readonly (string | null)[],
-): Promise<RunningOwn> {
+): Promise<WatchedEndpoints> {
   const own = await watchOwnEndpoints({ listeners: [listener], storeUrls, log });
   closers.push(async () => own.close());
   return own;

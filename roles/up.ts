@@ -25,19 +25,15 @@ import type { Checks } from "../store/state/checks.ts";
 import { openChecks } from "../store/state/open.ts";
 import type { State } from "../store/state/state.ts";
 import { openSteadyState } from "../store/state/steady-counters.ts";
-import { VERSION } from "../version.ts";
-import { channelSender } from "./channels.ts";
 import { type CheckerLocations, openCheckerLocations } from "./checker-locations.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
-import { linkLists } from "./link-lists.ts";
-import { providerFetch } from "./provider.ts";
-import { readingThread } from "./reading-thread.ts";
 import { claimFolder, joined, openSealingOf, startScheduling } from "./scheduling.ts";
+import { sharedApiParts } from "./serving.ts";
 import {
   type Closers,
   closing,
   lookAtKeyFile,
-  openOwn,
+  openOwnEndpoints,
   processMetrics,
   requirePort,
   startedOr,
@@ -93,7 +89,11 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
         });
   const checks = closing(closers, await openChecksOf(stores, places, locations));
 
-  const own = await openOwn(closers, log, { ...config, port }, [config.databaseUrl, config.redisUrl, clickhouseUrl]);
+  const own = await openOwnEndpoints(closers, log, { ...config, port }, [
+    config.databaseUrl,
+    config.redisUrl,
+    clickhouseUrl,
+  ]);
   const { scheduler, pool, delays, metrics } = await startScheduling(closers, {
     config,
     log,
@@ -107,19 +107,12 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   });
 
   const api = await startApi({
-    config: { ...config, port, ownEndpoints: own.entries, own: own.memory },
+    ...sharedApiParts({ ...config, port }, own, log, closers),
     controlPlane,
     state,
     checks,
     results,
     sealing,
-    sendToChannel: channelSender(engineOptionsOf(config, own), config.mail),
-    linkLists: linkLists(engineOptionsOf(config, own)),
-    texts: readingThread(closers, log),
-    providerFetch: providerFetch(engineOptionsOf(config, own), closers),
-    clock: { now: () => Date.now() },
-    log,
-    version: VERSION,
     health: healthOf(controlPlane, scheduler, state, places),
     metrics: () => joined([registry.metrics(), scheduler.status()?.metrics ?? "", pool.metrics(), metrics()]),
     regions: async () => regionsOf(scheduler, places, locations),

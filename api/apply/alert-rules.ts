@@ -146,8 +146,11 @@ class RulesPlanner {
     }
     const inOrder = [...made].sort(([one], [other]) => one - other);
     this.#plan.rules = {
-      ...{ version: this.#version, items: isChanged ? after : null, removed: [] },
-      ...{ made: new Map(inOrder), managed },
+      version: this.#version,
+      items: isChanged ? after : null,
+      removed: [],
+      made: new Map(inOrder),
+      managed,
     };
   }
 
@@ -174,7 +177,11 @@ class RulesPlanner {
     const before = now === null ? {} : ruleEntry(now, names);
     return this.#things.describe(wanted, act, {
       id: now === null ? null : String(now.id),
-      ...{ name: rule.name, before, after: ruleEntry(rule, names), secret: [], more: this.#moved(one) },
+      name: rule.name,
+      before,
+      after: ruleEntry(rule, names),
+      secret: [],
+      more: this.#moved(one),
     });
   }
 

@@ -110,14 +110,22 @@ class ChannelPlanner {
     const { kindOfChannel: kind, name, active, settings: read } = wanted;
     const after = channelEntry({ kind, name, active, settings: read.settings });
     const managed = this.#things.describe(wanted, "create", {
-      ...{ id: null, name, before: {}, after },
+      id: null,
+      name,
+      before: {},
+      after,
       secret: Object.keys(read.secrets),
     });
     if (managed === null) return;
     channels.create.push({
       ...managed,
       input: {
-        ...{ projectId: call.project.id, kind, name, active, nowMs: call.nowMs, settings: read.settings },
+        projectId: call.project.id,
+        kind,
+        name,
+        active,
+        nowMs: call.nowMs,
+        settings: read.settings,
         secretNames: read.secretNames,
         sealed: hasSecrets(read) ? (id: number) => sealedOf(api, id, read) : null,
       },
@@ -142,7 +150,10 @@ class ChannelPlanner {
       version: now.updatedAtMs,
       change: isChanged
         ? {
-            ...{ name, active, settings: read.settings, secretNames: read.secretNames },
+            name,
+            active,
+            settings: read.settings,
+            secretNames: read.secretNames,
             sealed: hasSecrets(read) ? sealedOf(api, now.id, read) : null,
             ...(!staysConfirmed(now, read) && { verifiedAtMs: null }),
           }

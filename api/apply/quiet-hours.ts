@@ -124,7 +124,8 @@ function read(key: string, entry: QuietHoursEntry, now: QuietHours | null): Omit
     throw badRequest("spans: days are mon, tue, wed, thu, fri, sat, sun, or a range such as mon-fri.");
   const body = {
     ...(now !== null && sentOf(now)),
-    ...{ name: now?.name ?? key, timezone: now?.timezone ?? "UTC" },
+    name: now?.name ?? key,
+    timezone: now?.timezone ?? "UTC",
     ...others,
     spans: spans.map(({ from, to }, index) => ({ days: days[index], from, to })),
   };

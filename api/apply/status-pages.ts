@@ -135,7 +135,10 @@ class PagePlanner {
     const secrets = { ...newSecrets(), password };
     const after = statusPageEntry(page, this.#references.names);
     const managed = this.#things.describe(wanted, "create", {
-      ...{ id: null, name: page.title, before: {}, after },
+      id: null,
+      name: page.title,
+      before: {},
+      after,
       secret: password === null ? [] : ["password"],
     });
     if (managed === null) return;
@@ -157,7 +160,10 @@ class PagePlanner {
     const { names } = this.#references;
     const [before, after] = [statusPageEntry(now, names), statusPageEntry(page, names)];
     const managed = this.#things.describe(wanted, act, {
-      ...{ id: formatId("statusPage", now.id), name: page.title, before, after },
+      id: formatId("statusPage", now.id),
+      name: page.title,
+      before,
+      after,
       secret: isNew ? ["password"] : [],
     });
     if (managed === null) return;
@@ -166,26 +172,32 @@ class PagePlanner {
     const accessSealed = sealedSecrets(sealing, now.id, changedSecrets(opened, sent, page, password));
     this.#plan.pageSlugs.push(now.slug, page.slug);
     this.#plan.pages.change.push({
-      ...{ id: now.id, version: now.updatedAtMs, managed },
+      id: now.id,
+      version: now.updatedAtMs,
+      managed,
       change: isChanged ? { page, accessSealed } : null,
     });
   }
 }
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
-  ...[
-    "slug",
-    "title",
-    "published",
-    "domains",
-    "access",
-    "groups",
-    "css",
-    "logo",
-    "text",
-    "listed",
-    "index",
-    "timezone",
-  ],
-  ...["language", "theme", "accent", "links", "frame", "days", "show"],
+  "slug",
+  "title",
+  "published",
+  "domains",
+  "access",
+  "groups",
+  "css",
+  "logo",
+  "text",
+  "listed",
+  "index",
+  "timezone",
+  "language",
+  "theme",
+  "accent",
+  "links",
+  "frame",
+  "days",
+  "show",
 ]);

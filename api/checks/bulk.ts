@@ -2,12 +2,14 @@
  * Many configurations checked once (docs/api-contract.md#checks-without-a-monitor): a line of JSON for each as its check ends. When the reader
  * goes, no further check begins. Nothing is stored.
  */
+
 import { setImmediate, setTimeout } from "node:timers/promises";
+import type { Engine } from "../../model/subscription.ts";
 import type { Api } from "../api.ts";
 import { ApiError } from "../errors.ts";
 import type { StreamSink } from "../http.ts";
 import type { LinkList, NoLinkList } from "./link-lists.ts";
-import { type CheckOrder, type Engine, readCheck, TIMEOUT_S } from "./order.ts";
+import { type CheckOrder, readCheck, TIMEOUT_S } from "./order.ts";
 import { measure, viewResult } from "./run.ts";
 import { acceptTargets } from "./targets.ts";
 

@@ -12,6 +12,7 @@ import {
   tunnels,
 } from "../../engine/contract/registry.ts";
 import { TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { fieldOf, type JsonObject } from "../body.ts";
 import { badRequest, refusal, unprocessable } from "../errors.ts";
 import { refuseLongFields } from "../monitors/draft.ts";
@@ -19,8 +20,6 @@ import { hasNul } from "../monitors/every-kind.ts";
 import { linkedProtocol, openedKey, tunnelSchemas, unsupportedProtocol } from "../monitors/tunnels.ts";
 import type { Known } from "../warnings.ts";
 import { seenIn } from "./seen.ts";
-
-export type Engine = "xray" | "singbox";
 
 export interface CheckOrder {
   readonly tunnel: ParsedTunnel;

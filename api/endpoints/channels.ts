@@ -101,8 +101,13 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const read = settingsOf(kind, settingsField(body), null);
   const made = await api.controlPlane.channels.create(
     {
-      ...{ projectId: call.project.id, kind: kind.kind, name, nowMs: call.nowMs, settings: read.settings },
-      ...{ secretNames: read.secretNames, active: activeOf(body) ?? true },
+      projectId: call.project.id,
+      kind: kind.kind,
+      name,
+      nowMs: call.nowMs,
+      settings: read.settings,
+      secretNames: read.secretNames,
+      active: activeOf(body) ?? true,
       sealed: hasSecrets(read) ? (id: number) => sealedOf(api, id, read) : null,
     },
     MOST_CHANNELS,

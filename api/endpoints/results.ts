@@ -70,7 +70,12 @@ async function ofProject(api: Api, call: ProjectCall, name: Member): Promise<Api
   const moment = api.projectPages.moment(nowMs);
   const names = await api.projectNames.of(projectId);
   const asked = api.results.ofProject({
-    ...{ projectId, period, onlyDown: name === "failures", limit, nowMs, details: explain },
+    projectId,
+    period,
+    onlyDown: name === "failures",
+    limit,
+    nowMs,
+    details: explain,
     isShown: (monitorId) => names.has(monitorId),
     more: () => moreOf(api, projectId, nowMs - PERIOD_MS[period], limit),
   });

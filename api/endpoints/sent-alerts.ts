@@ -33,9 +33,14 @@ function view({ channel, reason, state, title, lastError, attempts, ...at }: Sen
   const time = (atMs: number | null): string | null => (atMs === null ? null : formatIso(atMs));
   return {
     channel: { ...channel, id: formatId("channel", channel.id) },
-    ...{ reason, state, title },
+    reason,
+    state,
+    title,
     attempts: attempts.map(({ atMs, statusCode, error, durationMs }) => ({
-      ...{ at: formatIso(atMs), status_code: statusCode, error, duration_ms: durationMs },
+      at: formatIso(atMs),
+      status_code: statusCode,
+      error,
+      duration_ms: durationMs,
     })),
     last_error: lastError,
     created_at: formatIso(at.createdAtMs),

@@ -50,8 +50,14 @@ async function show(api: Api, call: KeyCall): Promise<ApiResponse> {
 
 function viewMachine({ isHealthy, isFit, clockOffsetMs, seenAtMs, ...same }: CheckerMachine) {
   return {
-    ...{ name: same.name, version: same.version, healthy: isHealthy, fit: isFit, reasons: same.reasons },
-    ...{ clock_offset_ms: Math.round(clockOffsetMs), running: same.running, room: same.room },
+    name: same.name,
+    version: same.version,
+    healthy: isHealthy,
+    fit: isFit,
+    reasons: same.reasons,
+    clock_offset_ms: Math.round(clockOffsetMs),
+    running: same.running,
+    room: same.room,
     seen_at: formatIso(seenAtMs),
   };
 }

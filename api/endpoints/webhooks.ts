@@ -56,7 +56,11 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const secretSealed = (id: number): string => api.sealing.seal(SEALED_CELLS.webhook(id), secret);
   const { url: shown, urlSealed } = sealedUrl(api.sealing, text);
   const made = await webhooks.create({
-    ...{ projectId: call.project.id, url: shown, events, secretSealed, nowMs: call.nowMs },
+    projectId: call.project.id,
+    url: shown,
+    events,
+    secretSealed,
+    nowMs: call.nowMs,
     ...(urlSealed !== null && { urlSealed }),
   });
   if (made === undefined) throw refusal("projectNotFound");

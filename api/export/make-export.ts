@@ -85,7 +85,10 @@ class Exporter {
     const planned = (await schedules.list(projectId)).map((one) => ({ ...one, name: one.title }));
     const pages = (await statusPages.list(projectId)).map((one) => ({ ...one, name: one.slug }));
     return {
-      ...{ monitors, subscriptions, channels: ofChannels, quiet_hours: ofQuiet },
+      monitors,
+      subscriptions,
+      channels: ofChannels,
+      quiet_hours: ofQuiet,
       alert_rules: rules.map((rule) => ({
         ...open(ruleEntry(rule, this.#names)),
         name: String(escaped(this.#keys.key("alert_rule", rule.id, rule.name))),

@@ -1,11 +1,12 @@
 /** One burst of configs: through the raw core and through all of Sonde, with what it took. */
+
 import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
-import type { Engine } from "../../engine/cores/core.ts";
 import { residentBytes } from "../../engine/cores/core-process.ts";
 import type { Direct } from "../../engine/direct/direct.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
 import type { CheckOutcome } from "../../model/result.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { FIRST_FREE_PORT } from "../../testkit/free-port.ts";
 import { useOf } from "../process-tree.ts";
 import type { Offered } from "./mix.ts";

@@ -2,14 +2,16 @@
  * What the core itself can do: one process, one SOCKS port per config without a password, one plain HTTP request each, nothing judged but
  * the answer. What Sonde gets out of the same core is divided by this.
  */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { cores } from "../../engine/cores/choice.ts";
-import { type CoreEntry, type Engine, LOCAL_HOST } from "../../engine/cores/core.ts";
+import { type CoreEntry, LOCAL_HOST } from "../../engine/cores/core.ts";
 import type { ProxyConfig } from "../../engine/protocols/share-link/proxy-config.ts";
+import type { Engine } from "../../model/subscription.ts";
 
 export interface RawCore {
   readonly engine: Engine;

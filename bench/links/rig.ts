@@ -1,11 +1,12 @@
 /** What every part of the bench has: servers of a realistic mix, a target, and the engine ready to be opened. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { loadCorePaths } from "../../config.ts";
-import type { Engine } from "../../engine/cores/core.ts";
 import { findCore, PROGRAMS } from "../../engine/cores/program.ts";
 import { type Direct, openDirect } from "../../engine/direct/direct.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { type Mix, startMix } from "./mix.ts";
 import { makeAuthority, startTarget, stopProcess, type Target } from "./processes.ts";
 

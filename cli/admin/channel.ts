@@ -89,8 +89,14 @@ const add: Act = {
     const seal = (id: number): string => sealing?.seal(SEALED_CELLS.channel(id), JSON.stringify(read.secrets)) ?? "";
     const made = await stores.controlPlane.channels.create(
       {
-        ...{ projectId, kind: kind.kind, name, settings: read.settings, secretNames: read.secretNames },
-        ...{ sealed: hasSecrets ? seal : null, active: true, nowMs: stores.nowMs },
+        projectId,
+        kind: kind.kind,
+        name,
+        settings: read.settings,
+        secretNames: read.secretNames,
+        sealed: hasSecrets ? seal : null,
+        active: true,
+        nowMs: stores.nowMs,
         // Who runs the service answers for the addresses.
         verifiedAtMs: stores.nowMs,
       },
@@ -112,7 +118,7 @@ const test: Act = {
     const id = idOf("channel", text, "the channel");
     const [found] = await stores.controlPlane.channels.openable([id]);
     const channel = known(found, `channel ${formatId("channel", id)}`);
-    const outcome = await sent(stores, channel.kind, channel.name, await openedOf(stores, channel));
+    const outcome = await sendSample(stores, channel.kind, channel.name, await settingsOf(stores, channel));
     await stores.controlPlane.channels.judged(id, outcome, stores.nowMs);
     const error = outcome.delivered ? null : outcome.error;
     const facts = { delivered: outcome.delivered, status_code: outcome.statusCode, error };
@@ -141,19 +147,21 @@ const remove: Act = {
   },
 };
 
-type Opened = Record<string, unknown>;
+type Settings = Record<string, unknown>;
 
-async function openedOf(
+/** A channel's settings, its secrets opened among them. */
+async function settingsOf(
   stores: AdminStores,
   { id, settings, sealed }: ChannelRecord & { readonly sealed: string | null },
-): Promise<Opened> {
+): Promise<Settings> {
   if (sealed === null) return { ...settings };
   const { SEALED_CELLS } = await import("../../store/sealed-cells.ts");
   const secrets = (await stores.sealing()).open(SEALED_CELLS.channel(id), sealed);
-  return { ...settings, ...(JSON.parse(secrets) as Opened) };
+  return { ...settings, ...(JSON.parse(secrets) as Settings) };
 }
 
-async function sent({ config, nowMs }: AdminStores, kind: string, name: string, settings: Opened) {
+/** One attempt past the address guard. @returns how it ended, and what was sent */
+async function sendSample({ config, nowMs }: AdminStores, kind: string, name: string, settings: Settings) {
   const { createSendToChannel } = await import("../../scheduler/alerts/channels/send.ts");
   const { sampleMessage } = await import("../../scheduler/alerts/channels/sample.ts");
   const clocks = { monotonicNowMs: () => performance.now() };

@@ -24,11 +24,11 @@ export interface KeyUse {
 
 /** Keys of the workspace, newest first, then account-wide and deleted ones that were used there. A running service writes every second. */
 export async function keyUsage(
-  { controlPlane, statePlace, nowMs }: AdminStores,
+  { controlPlane, stateLocation, nowMs }: AdminStores,
   organizationId: number,
 ): Promise<readonly KeyUse[]> {
   const { lastDays } = await import("../../store/state/windows.ts");
-  const counts = await readCounts(statePlace, organizationId, nowMs);
+  const counts = await readCounts(stateLocation, organizationId, nowMs);
   const days = lastDays(DAYS, nowMs);
   const keys = await controlPlane.keys.ofWorkspace(organizationId, null);
   const names = new Map(keys.map(({ id, name }) => [id, name]));
@@ -55,12 +55,12 @@ export async function keyUsage(
 }
 
 async function readCounts(
-  place: StateLocation,
+  location: StateLocation,
   organizationId: number,
   nowMs: number,
 ): Promise<readonly EndpointUsage[]> {
   const { openState } = await import("../../store/state/open.ts");
-  const state = await openState(place);
+  const state = await openState(location);
   try {
     return await state.counters.endpointUsage(organizationId, DAYS, nowMs);
   } finally {

@@ -39,8 +39,11 @@ const show: Act = {
     const found = await pageOf(controlPlane, text);
     const lines = found.groups.reduce((sum, group) => sum + group.components.length, 0);
     const facts = { ...view(found), groups: found.groups.length, components: lines };
-    const rows = Object.entries(facts).map(([name, value]) => [name, Array.isArray(value) ? value.join(" ") : value]);
-    return { facts, text: renderTable(["", ""], rows as [string, string][]) };
+    const rows = Object.entries(facts).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value.join(" ") : String(value),
+    ]);
+    return { facts, text: renderTable(["", ""], rows) };
   },
 };
 

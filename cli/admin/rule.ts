@@ -29,7 +29,7 @@ const add: Act = {
   options: [OF_PROJECT, ["!--rule <json>", RULE], ["--at <place>", "from 1; without it at the end"]],
   example: `rule add --project prj_1 --rule '{"name": "Production", "match": {"select": {"tags": ["prod"]}}}'`,
   run: (stores, options) =>
-    changed(stores, options, (rules) => {
+    changeRules(stores, options, (rules) => {
       const rule = { ...jsonOf(options.rule, "--rule"), id: null };
       return rules.toSpliced(options.at === undefined ? rules.length : placeOf(options.at, "--at") - 1, 0, rule);
     }),
@@ -41,7 +41,7 @@ const change: Act = {
   options: [OF_PROJECT, ["!--rule <json>", RULE]],
   example: `rule change 3 --project prj_1 --rule '{"delay_s": 120}'`,
   run: (stores, options, [text]) =>
-    changed(stores, options, (rules) => {
+    changeRules(stores, options, (rules) => {
       const at = indexOf(rules, text);
       const { id } = rules[at] ?? {};
       return rules.with(at, { ...rules[at], ...jsonOf(options.rule, "--rule"), id });
@@ -54,7 +54,7 @@ const move: Act = {
   options: [OF_PROJECT, ["!--to <place>", "from 1"]],
   example: "rule move 3 --project prj_1 --to 1",
   run: (stores, options, [text]) =>
-    changed(stores, options, (rules) => {
+    changeRules(stores, options, (rules) => {
       const at = indexOf(rules, text);
       const moved = rules.slice(at, at + 1);
       return rules.toSpliced(at, 1).toSpliced(placeOf(options.to, "--to") - 1, 0, ...moved);
@@ -66,7 +66,7 @@ const remove: Act = {
   summary: "remove one; it still reports the end of what it reported",
   options: [OF_PROJECT],
   example: "rule rm 3 --project prj_1",
-  run: (stores, options, [text]) => changed(stores, options, (rules) => rules.toSpliced(indexOf(rules, text), 1)),
+  run: (stores, options, [text]) => changeRules(stores, options, (rules) => rules.toSpliced(indexOf(rules, text), 1)),
 };
 
 const preview: Act = {
@@ -91,7 +91,10 @@ const preview: Act = {
     const there = { rules, quietHours, channels: await channels.list(projectId) };
     const facts = hearing({ monitor, event, nowMs }, there);
     const rows = facts.steps.map((step) => [
-      ...[step.rule.name, step.because, step.channels.map(({ name }) => name).join(", "), step.at],
+      step.rule.name,
+      step.because,
+      step.channels.map(({ name }) => name).join(", "),
+      step.at,
     ]);
     const text = renderTable(["rule", "because", "channels", "at"], rows);
     return { facts, text: facts.silent_because === null ? text : `${text}\n${facts.silent_because}` };
@@ -141,7 +144,7 @@ function textOf(rules: Awaited<ReturnType<typeof shownRules>>["rules"]): string 
 }
 
 /** Reads the list, changes it, and writes it when no one else did meanwhile. */
-async function changed(
+async function changeRules(
   stores: AdminStores,
   options: ActOptions,
   act: (rules: readonly Body[]) => readonly Body[],

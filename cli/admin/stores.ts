@@ -18,7 +18,7 @@ export interface AdminStores {
   readonly config: Config;
   /** Unix ms: one time for everything that the command does. */
   readonly nowMs: number;
-  readonly statePlace: StateLocation;
+  readonly stateLocation: StateLocation;
   readonly sealingFile: SealingOptions;
   /** Opened when it is asked for: most acts touch no secret. */
   sealing(): Promise<Sealing>;
@@ -28,7 +28,7 @@ export interface AdminStores {
 export async function withControlPlane<T>(work: (stores: AdminStores) => Promise<T>): Promise<T> {
   const config = loadOwnConfig();
   const sql = sqlLocationOf(config);
-  // Loaded only now: help and slips of the pen do not wait for a database driver.
+  // Loaded only now: help and mistyped options do not wait for a database driver.
   const { openControlPlane } = await import("../../store/sql/control-plane/open.ts");
   const controlPlane = await openControlPlane(sql, { role: "api", schema: "expect" });
   try {
@@ -42,7 +42,8 @@ export async function withControlPlane<T>(work: (stores: AdminStores) => Promise
       controlPlane,
       config,
       nowMs: Date.now(),
-      statePlace: config.redisUrl === null ? { file: join(config.dataDir, "state.sqlite") } : { url: config.redisUrl },
+      stateLocation:
+        config.redisUrl === null ? { file: join(config.dataDir, "state.sqlite") } : { url: config.redisUrl },
       sealingFile,
       async sealing() {
         const { openCheckedSealing } = await import("../../store/sealing/sealing.ts");

@@ -5,26 +5,23 @@ import type { Direct, DirectState, EngineOptions } from "../../engine/direct/dir
 import { parseVerifyUrl } from "../../engine/direct/links.ts";
 import { openProbers } from "../check/open.ts";
 import { protocolNamed } from "../check/target.ts";
-import { CommandError, usageError } from "../command.ts";
-import { type Journal, known, openJournal, type RunTerms, readJournal, writeJournal } from "./journal.ts";
+import { CommandError, INTERRUPTED, READER_GONE, usageError } from "../command.ts";
+import { formerResults, type Journal, openJournal, type RunTerms, readJournal, writeJournal } from "./journal.ts";
 import type { BulkList } from "./list.ts";
+import type { BulkOptions, Requirement } from "./options.ts";
 import { type Output, openOutput } from "./output.ts";
 import { openScreen, progressLines } from "./progress.ts";
 import { summary } from "./report.ts";
 import { runAll } from "./run.ts";
-import { readSource } from "./source.ts";
+import { readListFrom } from "./source.ts";
 import { AT_ONCE, downloadUrlOf, measureSpeeds, STANDARD_MOST, toMeasure, withProof } from "./speed.ts";
 import { type BulkResult, Tally } from "./tally.ts";
-import type { BulkOptions, Requirement } from "./wanted.ts";
 import { type Writer, writerOf } from "./writer.ts";
 
 /** Prober threads that are of use: share links are mostly the cores' work. */
 const MOST_WORKERS = 4;
-const INTERRUPTED = 130;
 /** Before the probers are there. */
 const AT_REST: DirectState = { running: 0, waiting: 0, undecided: 0, secondLooks: 0, isCut: false };
-/** 128 and SIGPIPE, as a shell reports it. */
-const NO_READER = 141;
 /** One Ctrl-C under npx arrives twice, from the terminal and from npm: what follows within this is the same one, ms. */
 const SAME_SIGNAL_MS = 150;
 
@@ -41,28 +38,28 @@ interface Stop {
 
 /** @returns the exit code */
 export async function bulk(word: string, options: BulkOptions): Promise<number> {
-  const more = asked(options);
+  const engineOptions = engineOptionsFor(options);
   const stop = listenForStop();
-  const list = only(await readSource(word, breathe), options.protocol);
+  const list = ofProtocols(await readListFrom(word, breathe), options.protocol);
   if (list.items.length === 0) {
     process.stderr.write(summary(list, new Tally(0), { durationMs: 0, isInterrupted: false }));
     throw new CommandError("the list has no configuration to check");
   }
   const terms: RunTerms = { timeoutS: options.timeout, engine: options.engine ?? null };
-  const former = options.resume === undefined ? [] : known(list.items, readJournal(options.resume, terms));
+  const former = options.resume === undefined ? [] : formerResults(list.items, readJournal(options.resume, terms));
   const journal = options.resume === undefined ? null : openJournal(options.resume, terms);
   const output = openOutput(process.stdout.fd, () => stop.ask("gone"));
   const tally = new Tally(list.items.length);
   const writer = writerOf(options, output, list);
-  writer.begin();
+  writer.begin?.();
   for (const result of former) {
     tally.add(result, true);
-    writer.result(result);
+    writer.result?.(result);
   }
   let durationMs = 0;
   try {
-    durationMs = await run(options, { list, former, tally, journal, output, writer, stop, more });
-    if (options.speed !== undefined) await measure(options, options.speed, { tally, writer, stop, more });
+    durationMs = await run(options, { list, former, tally, journal, output, writer, stop, engineOptions });
+    if (options.speed !== undefined) await measure(options, options.speed, { tally, writer, stop, engineOptions });
   } finally {
     journal?.close();
   }
@@ -71,7 +68,7 @@ export async function bulk(word: string, options: BulkOptions): Promise<number> 
   if (isInterrupted) tellHowToGoOn(journal?.path ?? writeJournal(tally.results, terms));
   await output.close();
   stop.forget();
-  if (stop.reason === "gone") return NO_READER;
+  if (stop.reason === "gone") return READER_GONE;
   if (stop.reason === "fatal") return 1;
   if (isInterrupted) return INTERRUPTED;
   return isEnough(tally, options.require) ? 0 : 1;
@@ -86,13 +83,13 @@ interface Run {
   readonly writer: Writer;
   readonly stop: Stop;
   /** Of the engine, beside the settings. */
-  readonly more: Asked;
+  readonly engineOptions: Partial<EngineOptions>;
 }
 
 /** @returns how long it took from the first check on, ms */
 async function run(
   options: BulkOptions,
-  { list, former, tally, journal, output, writer, stop, more }: Run,
+  { list, former, tally, journal, output, writer, stop, engineOptions }: Run,
 ): Promise<number> {
   const done = new Set(former.map(({ item }) => item.id));
   const items = done.size === 0 ? list.items : list.items.filter(({ id }) => !done.has(id));
@@ -103,7 +100,7 @@ async function run(
     ? openScreen(process.stderr, (columns) => progressLines(tally, moment(), tally.rate(performance.now()), columns))
     : null;
   try {
-    probers = await openProbers(options.concurrency, MOST_WORKERS, fatalTo(stop), more);
+    probers = await openProbers(options.concurrency, MOST_WORKERS, fatalTo(stop), engineOptions);
     stop.onAsked = () => void probers?.close();
     const startedAtMs = performance.now();
     await runAll({
@@ -116,7 +113,7 @@ async function run(
       onResult(result) {
         tally.add(result);
         journal?.add(result);
-        writer.result(result);
+        writer.result?.(result);
       },
     });
     return performance.now() - startedAtMs;
@@ -126,23 +123,23 @@ async function run(
   }
 }
 
-type Asked = Partial<EngineOptions>;
-
-/** What is asked through proxies: the options go before the settings. @throws CommandError that names the option that cannot be used */
-function asked({ url, speed }: BulkOptions): Asked {
+/** What is asked through proxies: the command's options win over the settings. @throws CommandError that names the option that cannot be used */
+function engineOptionsFor({ url, speed }: BulkOptions): Partial<EngineOptions> {
   const country = { isExitCountryWanted: true };
-  if (speed !== undefined) usable("--speed", downloadUrlOf(speed));
-  return url === undefined ? country : { ...country, verifyUrls: url.map((one) => usable("--url", withProof(one))) };
+  if (speed !== undefined) requireVerifyUrl("--speed", downloadUrlOf(speed));
+  return url === undefined
+    ? country
+    : { ...country, verifyUrls: url.map((one) => requireVerifyUrl("--url", withProof(one))) };
 }
 
-function usable(option: string, url: string): string {
+function requireVerifyUrl(option: string, url: string): string {
   try {
     parseVerifyUrl(url);
     return url;
   } catch {
-    const given = url.replace(/#ok$/, "");
+    const typed = url.replace(/#ok$/, "");
     throw usageError(
-      `${option} ${given}: this must be an https address, or end with what is expected (#204, #trace, #ip, #token)`,
+      `${option} ${typed}: this must be an https address, or end with what is expected (#204, #trace, #ip, #token)`,
     );
   }
 }
@@ -157,14 +154,14 @@ function fatalTo(stop: Stop): (error: Error) => void {
 async function measure(
   options: BulkOptions,
   speed: string | true,
-  { tally, writer, stop, more }: Pick<Run, "tally" | "writer" | "stop" | "more">,
+  { tally, writer, stop, engineOptions }: Pick<Run, "tally" | "writer" | "stop" | "engineOptions">,
 ): Promise<void> {
   const most = options.top === undefined ? STANDARD_MOST : options.top;
   const chosen = toMeasure(tally.results, most);
   if (process.stderr.isTTY) process.stderr.write(`measuring ${chosen.length} downloads …\n`);
   await measureSpeeds({
     chosen,
-    open: (download) => openProbers(AT_ONCE, 1, fatalTo(stop), { ...more, ...download }),
+    open: (download) => openProbers(AT_ONCE, 1, fatalTo(stop), { ...engineOptions, ...download }),
     downloadUrl: downloadUrlOf(speed),
     timeoutMs: options.timeout * 1_000,
     engine: options.engine ?? null,
@@ -188,7 +185,7 @@ function breathe(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-function only(list: BulkList, words: string | undefined): BulkList {
+function ofProtocols(list: BulkList, words: string | undefined): BulkList {
   if (words === undefined) return list;
   const kinds = new Set(words.split(",").map((word) => protocolNamed(word.trim())));
   return { ...list, items: list.items.filter(({ kind }) => [...kinds].some((wanted) => wanted === kind)) };

@@ -57,10 +57,10 @@ export function readJournal(path: string, terms: RunTerms): ReadonlyMap<string, 
 }
 
 export function openJournal(path: string, terms: RunTerms): Journal {
-  const known = readText(path);
-  const whole = known.slice(0, known.lastIndexOf("\n") + 1);
+  const before = readText(path);
+  const whole = before.slice(0, before.lastIndexOf("\n") + 1);
   const file = openSync(path, "a", 0o600);
-  if (whole.length < known.length) ftruncateSync(file, Buffer.byteLength(whole));
+  if (whole.length < before.length) ftruncateSync(file, Buffer.byteLength(whole));
   let unwritten: string[] =
     whole === "" ? [line({ sonde_bulk: FORMAT, timeout_s: terms.timeoutS, engine: terms.engine })] : [];
   const write = (): void => {
@@ -92,7 +92,7 @@ export function writeJournal(results: readonly BulkResult[], terms: RunTerms): s
 }
 
 /** Results of a former run for what is still in the list. */
-export function known(items: readonly BulkItem[], former: ReadonlyMap<string, CheckView>): BulkResult[] {
+export function formerResults(items: readonly BulkItem[], former: ReadonlyMap<string, CheckView>): BulkResult[] {
   return items.flatMap((item) => {
     const view = former.get(item.id);
     return view === undefined ? [] : [{ item, view }];

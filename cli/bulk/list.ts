@@ -5,7 +5,7 @@ import { type BodyBounds, entriesOf } from "../../engine/subscription/body.ts";
 import type { Entry } from "../../engine/subscription/entry.ts";
 import { identityOfConfig } from "../../engine/subscription/list.ts";
 import type { Kind } from "../../model/kind.ts";
-import { placeOf } from "../check/target.ts";
+import { endpointText } from "../check/target.ts";
 
 /** A user's own file may be larger than a list from the network; our choice. */
 const BOUNDS: BodyBounds = { mebibytes: 64, entries: 1_000_000, configs: 250_000 };
@@ -97,7 +97,7 @@ function read(entry: Entry): Read {
           at: entry.at,
           id: flat(identityOfConfig(config).slice(0, ID_LENGTH)),
           kind: config.account.protocol,
-          place: flat(placeOf(config.host, config.port)),
+          place: flat(endpointText(config.host, config.port)),
           name: name === null ? null : flat(name),
           settings: { url: flat(writeLink(entry.read)) },
         },

@@ -9,8 +9,6 @@ export interface Output {
   write(text: string): void;
   /** Resolves when what was written is not piling up. */
   ready(): Promise<void>;
-  /** The reader has closed the output. */
-  readonly isGone: boolean;
   /** Everything is written. */
   close(): Promise<void>;
 }
@@ -47,9 +45,6 @@ export function openOutput(descriptor: number, onGone: () => void): Output {
           wake = resolve;
         });
       }
-    },
-    get isGone() {
-      return isGone;
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,6 +1,8 @@
 /** The run: feeds the probers as long as they have room and the output is read, and passes each result on as it comes. */
+
 import type { Direct } from "../../engine/direct/direct.ts";
 import type { CheckOutcome } from "../../model/result.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { viewOf } from "../check/outcome.ts";
 import type { BulkItem } from "./list.ts";
 import type { BulkResult } from "./tally.ts";
@@ -9,7 +11,7 @@ export interface RunOptions {
   readonly items: readonly BulkItem[];
   readonly probers: Direct;
   readonly timeoutMs: number;
-  readonly engine: "xray" | "singbox" | null;
+  readonly engine: Engine | null;
   /** Waits while the output is not read. */
   readonly ready: () => Promise<void>;
   readonly isStopped: () => boolean;

@@ -18,7 +18,7 @@ const TOO_LARGE = new CommandError("The list is larger than 64 MiB.");
 const CONFIG_FILE = /\.(?:conf|ovpn)$/i;
 
 /** @throws CommandError when there is no list */
-export async function readSource(word: string, breathe: () => Promise<void>): Promise<BulkList> {
+export async function readListFrom(word: string, breathe: () => Promise<void>): Promise<BulkList> {
   try {
     if (/^https?:\/\//i.test(word)) return await fetchList(word, breathe);
     if (word === "-") return await readList(await readStdin(LARGEST_BYTES, TOO_LARGE), breathe);

@@ -1,6 +1,8 @@
 /** `--speed`: the healthy share links that answered first are asked once more, a few at a time, and download something. */
+
 import type { Direct, EngineOptions } from "../../engine/direct/direct.ts";
 import { DOWNLOAD_LIMIT } from "../../engine/direct/links.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { type BulkResult, byLatency } from "./tally.ts";
 
 /** Answers as many bytes as it is asked for, from close to the proxy. */
@@ -37,7 +39,7 @@ export interface SpeedOptions {
   readonly downloadUrl: string;
   /** Of a check without a download. */
   readonly timeoutMs: number;
-  readonly engine: "xray" | "singbox" | null;
+  readonly engine: Engine | null;
   readonly isStopped: () => boolean;
   /** Opened: closing it ends what runs. */
   readonly onOpened: (probers: Direct) => void;

@@ -8,8 +8,8 @@ export interface BulkResult {
   readonly view: CheckView;
 }
 
-/** A rate is measured over so much of the past, ms. */
-const RATE_OVER_MS = 10_000;
+/** A rate is measured over so much of the past, and not before so much has passed, ms. */
+const RATE_MS = { over: 10_000, least: 500 } as const;
 
 export class Tally {
   readonly total: number;
@@ -59,9 +59,9 @@ export class Tally {
   /** To be called now and then. @returns checks a second lately; null while too little is known */
   rate(nowMs: number): number | null {
     this.#counts.push({ atMs: nowMs, fresh: this.checked - this.resumed });
-    while (this.#counts.length > 2 && (this.#counts[1]?.atMs ?? nowMs) <= nowMs - RATE_OVER_MS) this.#counts.shift();
+    while (this.#counts.length > 2 && (this.#counts[1]?.atMs ?? nowMs) <= nowMs - RATE_MS.over) this.#counts.shift();
     const [first] = this.#counts;
-    if (first === undefined || nowMs - first.atMs < 500) return null;
+    if (first === undefined || nowMs - first.atMs < RATE_MS.least) return null;
     return ((this.checked - this.resumed - first.fresh) * 1_000) / (nowMs - first.atMs);
   }
 }

@@ -4,17 +4,19 @@ import { plain, plainJson, tableOptions } from "../table.ts";
 import { type ClientList, clashList, singboxList } from "./client-lists.ts";
 import { CSV_HEAD, csvLine } from "./csv.ts";
 import type { BulkList } from "./list.ts";
+import type { BulkOptions } from "./options.ts";
 import type { Output } from "./output.ts";
 import { type Ending, failedTable, healthyTable, summary } from "./report.ts";
 import type { Measured } from "./speed.ts";
 import { type BulkResult, byLatency, type Tally } from "./tally.ts";
-import type { BulkOptions } from "./wanted.ts";
 
 export interface Writer {
   /** Each result is written as it comes. */
   readonly isStreaming: boolean;
-  begin(): void;
-  result(result: BulkResult): void;
+  /** Before the first result. */
+  begin?(): void;
+  /** Each result as it comes; absent: all are written at the end. */
+  result?(result: BulkResult): void;
   /** After the results: how fast one of them is. */
   speed?(measured: Measured): void;
   end(tally: Tally, ending: Ending): void;
@@ -37,8 +39,6 @@ function tableWriter(top: number | null, hasFailures: boolean, output: Output, l
   const { columns } = tableOptions();
   return {
     isStreaming: false,
-    begin() {},
-    result() {},
     end(tally, ending) {
       output.write(healthyTable(tally.results, top, columns, tally.speeds));
       if (hasFailures) output.write(failedTable(tally.results, top, columns));
@@ -51,7 +51,6 @@ function jsonWriter(hasLinks: boolean, output: Output, list: BulkList): Writer {
   const write = (value: object): void => output.write(`${plainJson(value)}\n`);
   return {
     isStreaming: true,
-    begin() {},
     result({ item, view }) {
       const link = hasLinks && typeof item.settings.url === "string" ? { link: item.settings.url } : {};
       write({ type: "result", line: item.at, server: item.place, name: item.name, ...view, ...link });
@@ -105,8 +104,6 @@ function csvWriter(hasSpeeds: boolean, output: Output, list: BulkList): Writer {
 function linksWriter(output: Output, list: BulkList): Writer {
   return {
     isStreaming: false,
-    begin() {},
-    result() {},
     end(tally, ending) {
       for (const { item } of byLatency(tally.results)) {
         output.write(`${typeof item.settings.url === "string" ? item.settings.url : item.at}\n`);
@@ -120,8 +117,6 @@ function linksWriter(output: Output, list: BulkList): Writer {
 function clientWriter(make: (healthy: readonly BulkResult[]) => ClientList, output: Output, list: BulkList): Writer {
   return {
     isStreaming: false,
-    begin() {},
-    result() {},
     end(tally, ending) {
       const { text, leftOut } = make(byLatency(tally.results));
       output.write(text);

@@ -6,7 +6,7 @@ import { capsOf } from "../../model/caps.ts";
 import { loadOwnConfig } from "../own-config.ts";
 import { plain } from "../table.ts";
 
-/** @param most check threads of use here @param more what this run wants of the engine beside the settings */
+/** @param most threads that this run can use @param more options of the engine that win over the settings */
 export function openProbers(
   concurrency: number,
   most: number,

@@ -1,7 +1,9 @@
 /** The outcome of a check as JSON: the contract's "Config check result", with explanations. */
+
 import { kindNamed } from "../../engine/contract/registry.ts";
 import { familyOf, type Kind } from "../../model/kind.ts";
 import { type CheckOutcome, CROWDED_HINT, type PhaseTimes } from "../../model/result.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { formatIso } from "../../model/time.ts";
 import { type ErrorCategory, errorCategoryOf, isOwnVerdict, type Verdict } from "../../model/verdict.ts";
 
@@ -21,7 +23,7 @@ export interface CheckView {
   readonly assigned_ip: string | null;
   /** Where traffic left from, ISO 3166-1 alpha-2; null: unknown. Results of an earlier release have none. */
   readonly exit_country?: string | null;
-  readonly engine_used: "xray" | "singbox" | null;
+  readonly engine_used: Engine | null;
   readonly tested_at: string;
   readonly duration_ms: number;
 }

@@ -2,12 +2,11 @@
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
-import { CommandError, usageError } from "../command.ts";
+import { CommandError, INTERRUPTED, usageError } from "../command.ts";
 import { readStdin } from "./stdin.ts";
 
 /** Of a password file, bytes: one line of it is read. */
 const LARGEST_BYTES = 65_536;
-const INTERRUPTED = 130;
 
 /** The first line. @param file `-` for stdin */
 export async function readSecret(file: string): Promise<string> {

@@ -3,7 +3,6 @@
 import {
   type AnyUptime,
   type CheckFieldName,
-  type Engine,
   fieldsOf,
   isAmneziaKey,
   kindNamed,
@@ -21,7 +20,9 @@ import { writeLink } from "../../engine/protocols/share-link/write-link.ts";
 import { entriesOf } from "../../engine/subscription/body.ts";
 import { BodyError } from "../../engine/subscription/body-error.ts";
 import { type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol } from "../../model/kind.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { before, linesOf } from "../../model/text.ts";
+import { hostInUrl } from "../../model/url.ts";
 import { usageError } from "../command.ts";
 import { plain, shorten } from "../table.ts";
 
@@ -102,7 +103,7 @@ function linkTarget(text: string): CheckTarget {
   return checked(() => {
     const named = parseProxyLink(text);
     const { account, host, port } = named.config;
-    return { kind: account.protocol, settings: { url: text }, place: placeOf(host, port), name: named.name };
+    return { kind: account.protocol, settings: { url: text }, place: endpointText(host, port), name: named.name };
   });
 }
 
@@ -119,7 +120,7 @@ function tunnelTarget(protocol: TunnelProtocol, fields: TunnelFields): CheckTarg
 
 function ofParsed({ protocol, fields, endpoints }: ParsedTunnel): CheckTarget {
   const [first] = endpoints;
-  const place = first === undefined ? "" : placeOf(first.host, first.port);
+  const place = first === undefined ? "" : endpointText(first.host, first.port);
   return { kind: protocol, settings: { ...fields }, place, name: null };
 }
 
@@ -205,6 +206,6 @@ function onlyEntry(text: string): CheckTarget {
   return only;
 }
 
-export function placeOf(host: string, port: number): string {
-  return host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+export function endpointText(host: string, port: number): string {
+  return `${hostInUrl(host)}:${port}`;
 }

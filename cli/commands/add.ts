@@ -5,7 +5,7 @@ import { findCore } from "../../engine/cores/program.ts";
 import type { AddedKind } from "../check/addition.ts";
 import { addLoginOptions, type LoginOptions, loginOf, readSource } from "../check/source.ts";
 import type { MonitorRow } from "../client.ts";
-import { usageError } from "../command.ts";
+import { collected, usageError } from "../command.ts";
 import { addServiceOptions, connectTo, printJson, type ServiceOptions, tellWarnings } from "../service-options.ts";
 import { plain } from "../table.ts";
 
@@ -110,12 +110,8 @@ async function needsCore(kind: AddedKind, url: string): Promise<boolean> {
   const isHere = /^https?:\/\/(?:127\.|localhost|\[::1\])/.test(url);
   const { mayNeedCore } = await import("../check/addition.ts");
   if (!isHere || !mayNeedCore(kind)) return false;
-  const places = loadCorePaths();
-  return findCore("xray", places) === undefined && findCore("singbox", places) === undefined;
-}
-
-function collected(word: string, before: readonly string[] = []): readonly string[] {
-  return [...before, word];
+  const paths = loadCorePaths();
+  return findCore("xray", paths) === undefined && findCore("singbox", paths) === undefined;
 }
 
 function secondsOf(text: string): number {

@@ -5,7 +5,7 @@ import { documentEnvironment, loadClientConfig } from "../../config.ts";
 import type { Plan } from "../../model/document/plan.ts";
 import { askYes, canAsk } from "../ask.ts";
 import { AnswerError, type Client } from "../client.ts";
-import { CommandError } from "../command.ts";
+import { CommandError, collected } from "../command.ts";
 import { type FileLine, type LocalDocument, readLocalDocument } from "../document/files.ts";
 import { planWords } from "../document/words.ts";
 import {
@@ -63,10 +63,6 @@ export function addApply(program: Command): void {
       ].join("\n"),
     )
     .action(apply);
-}
-
-function collected(file: string, before: readonly string[] = []): readonly string[] {
-  return [...before, file];
 }
 
 async function apply(files: readonly string[], options: Options): Promise<void> {
@@ -141,14 +137,15 @@ function isOtherPlan({ status, answer }: AnswerError): boolean {
   return status === 409 && plan !== undefined;
 }
 
-interface ToldError {
+interface DocumentError {
   readonly path: string;
   readonly line: number | null;
   readonly message: string;
 }
 
-function errorsOf(answer: unknown): readonly ToldError[] {
-  const details = (answer as { readonly details?: { readonly errors?: readonly ToldError[] } } | undefined)?.details;
+function errorsOf(answer: unknown): readonly DocumentError[] {
+  const details = (answer as { readonly details?: { readonly errors?: readonly DocumentError[] } } | undefined)
+    ?.details;
   return Array.isArray(details?.errors) ? details.errors : [];
 }
 

@@ -1,7 +1,7 @@
 /** `sonde bulk`: thousands of configurations, now, without a server. */
 import { type Command, Option } from "commander";
-import type { BulkOptions, Requirement } from "../bulk/wanted.ts";
-import { endsWrongCalls, usageError } from "../command.ts";
+import type { BulkOptions, Requirement } from "../bulk/options.ts";
+import { collected, endsWrongCalls, usageError } from "../command.ts";
 import { engineOf } from "./check.ts";
 
 /** Checks in flight. */
@@ -80,10 +80,6 @@ function refuseTogether(options: BulkOptions): void {
     throw usageError(`--failures is for the table: ${first} has every result, or only healthy ones`);
   if (options.speed !== undefined && !isTable && json !== true && csv !== true)
     throw usageError(`--speed is shown in the table, by --json and by --csv, not by ${first}`);
-}
-
-function collected(word: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), word];
 }
 
 function wholeOf(option: string, { least, most }: { readonly least: number; readonly most: number }) {

@@ -1,7 +1,9 @@
 /** `sonde check`: one configuration or address, now, without a server. */
+
 import type { Command } from "commander";
+import type { Engine } from "../../model/subscription.ts";
 import { addLoginOptions, type LoginOptions, loginOf, readSource } from "../check/source.ts";
-import { CommandError, endsWrongCalls, usageError } from "../command.ts";
+import { CommandError, endsWrongCalls, INTERRUPTED, usageError } from "../command.ts";
 import { painter, plainJson } from "../table.ts";
 
 interface Options extends LoginOptions {
@@ -11,11 +13,8 @@ interface Options extends LoginOptions {
   readonly json?: boolean;
 }
 
-export type Engine = "xray" | "singbox";
-
 /** Seconds; the longest is the contract's for any check. */
 const TIMEOUT_S = { least: 1, most: 120, standard: 30 } as const;
-const INTERRUPTED = 130;
 
 export function addCheck(program: Command): void {
   const command = endsWrongCalls(program.command("check"))
@@ -61,7 +60,7 @@ async function check(word: string, options: Options): Promise<void> {
     process.stderr.write(`sonde: ${message}\n`);
     process.exit(1);
   });
-  const stop = stopOnSignal(() => probers.close());
+  const stop = closeOnSignal(() => probers.close());
   const outcome = await probers.check({ kind: target.kind, settings, timeoutMs: options.timeout * 1_000 });
   await probers.close();
   stop.forget();
@@ -74,7 +73,7 @@ async function check(word: string, options: Options): Promise<void> {
 }
 
 /** The first signal ends it cleanly; a second at once. */
-function stopOnSignal(close: () => Promise<void>): { forget(): void } {
+function closeOnSignal(close: () => Promise<void>): { forget(): void } {
   let asked = false;
   const stop = (): void => {
     if (asked) process.exit(INTERRUPTED);

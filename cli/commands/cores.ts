@@ -1,8 +1,9 @@
 /** `sonde cores`: the proxy cores that share links are checked through. */
+
 import type { Command } from "commander";
 import { loadCorePaths } from "../../config.ts";
-import type { Engine } from "../../engine/cores/core.ts";
 import type { CorePaths } from "../../engine/cores/program.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { CommandError } from "../command.ts";
 import { printJson } from "../service-options.ts";
 import { renderTable, tableOptions } from "../table.ts";
@@ -63,7 +64,7 @@ function enginesOf(word: string | undefined): readonly Engine[] {
 /** One after the other: each build takes all the processors that there are. */
 async function install(engines: readonly Engine[]): Promise<readonly State[]> {
   const { installCore } = await import("../../engine/cores/install.ts");
-  const places = loadCorePaths();
+  const paths = loadCorePaths();
   const installed: State[] = [];
   for (const engine of engines) {
     const startedMs = performance.now();
@@ -73,27 +74,27 @@ async function install(engines: readonly Engine[]): Promise<readonly State[]> {
     tell("building");
     const timer = setInterval(() => tell("still building"), PROGRESS_MS);
     try {
-      await installCore(engine, places.dataDir);
+      await installCore(engine, paths.dataDir);
     } catch (error) {
       throw new CommandError(`${engine}: ${error instanceof Error ? error.message : String(error)}`);
     } finally {
       clearInterval(timer);
     }
     tell("installed");
-    installed.push(await stateOf(engine, { ...places, [engine]: null }, true));
+    installed.push(await stateOf(engine, { ...paths, [engine]: null }, true));
   }
   return installed;
 }
 
 async function states(isThorough: boolean): Promise<readonly State[]> {
-  const places = loadCorePaths();
-  return Promise.all(enginesOf(undefined).map((engine) => stateOf(engine, places, isThorough)));
+  const paths = loadCorePaths();
+  return Promise.all(enginesOf(undefined).map((engine) => stateOf(engine, paths, isThorough)));
 }
 
-async function stateOf(core: Engine, places: CorePaths, isThorough: boolean): Promise<State> {
+async function stateOf(core: Engine, paths: CorePaths, isThorough: boolean): Promise<State> {
   const { findCore, PROGRAMS, versionOf } = await import("../../engine/cores/program.ts");
   const { version: wanted, setting } = PROGRAMS[core];
-  const found = findCore(core, places);
+  const found = findCore(core, paths);
   if (found === undefined) {
     const fault = `not found: run "sonde cores install ${core}", or set ${setting}`;
     return { core, path: null, from: null, version: null, wanted, fault };

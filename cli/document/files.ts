@@ -48,9 +48,9 @@ export interface LocalInput {
 }
 
 /** @param paths of files and folders, which are one document together; `-` is standard input @returns the document, or every fault */
-export function readLocalDocument(paths: readonly string[], around: LocalInput): LocalDocument | readonly LocalFault[] {
-  const reader = new LocalReader(around);
-  const found = paths.map((path) => ({ path, sources: path === "-" ? stdinOf(around) : filesOf(path) }));
+export function readLocalDocument(paths: readonly string[], input: LocalInput): LocalDocument | readonly LocalFault[] {
+  const reader = new LocalReader(input);
+  const found = paths.map((path) => ({ path, sources: path === "-" ? stdinOf(input) : filesOf(path) }));
   const empty = found.find(({ sources }) => sources.length === 0);
   if (empty !== undefined)
     return [{ place: { file: empty.path, line: null }, message: "There is no .yaml file in it." }];
@@ -103,13 +103,13 @@ interface PlacedMember extends PlacedNode {
 }
 
 class LocalReader {
-  readonly #around: LocalInput;
+  readonly #input: LocalInput;
   readonly #faults: LocalFault[] = [];
   readonly #lines: string[] = [];
   readonly #places: FileLine[] = [];
 
-  constructor(around: LocalInput) {
-    this.#around = around;
+  constructor(input: LocalInput) {
+    this.#input = input;
   }
 
   read(file: string, folder: string, text: string): PlacedNode | null {
@@ -230,7 +230,7 @@ class LocalReader {
   }
 
   #environment({ name }: Placeholder): { readonly text: string } | { readonly fault: string } {
-    const text = this.#around.environment[name];
+    const text = this.#input.environment[name];
     return text === undefined ? { fault: `the environment has no ${name}.` } : { text };
   }
 

@@ -6,8 +6,8 @@ import type { MonitorDraft } from "./monitor-draft.ts";
 /** A repeated alert comes at most so often; the longest pause is a week. Seconds. */
 const REPEAT_S = { least: 60, most: 604_800 } as const;
 
-/** How one channel is notified of a monitor. */
-export interface Told {
+/** Which channel is notified of a monitor, and in which way. */
+export interface ChannelUse {
   /** Its key. */
   readonly channel: string;
   /** Seconds; null: once. */
@@ -20,7 +20,7 @@ export interface Told {
 
 interface Audience {
   /** Channels that are notified alike, each a rule. */
-  readonly ways: readonly (readonly Told[])[];
+  readonly ways: readonly (readonly ChannelUse[])[];
   readonly monitors: MonitorDraft[];
 }
 
@@ -28,14 +28,14 @@ export class Audiences {
   readonly #byName = new Map<string, Audience>();
   #monitors = 0;
 
-  add(monitor: MonitorDraft, listeners: readonly Told[]): void {
+  add(monitor: MonitorDraft, listeners: readonly ChannelUse[]): void {
     this.#monitors += 1;
     if (listeners.length === 0) return;
-    const byWay = new Map<string, Map<string, Told>>();
+    const byWay = new Map<string, Map<string, ChannelUse>>();
     for (const one of listeners) {
       const bounded = { ...one, repeatS: boundedRepeat(one.repeatS), delayS: Math.round(one.delayS) };
       const way = JSON.stringify([bounded.delayS, bounded.repeatS, bounded.recovered]);
-      const alike = byWay.get(way) ?? new Map<string, Told>();
+      const alike = byWay.get(way) ?? new Map<string, ChannelUse>();
       alike.set(bounded.channel, bounded);
       byWay.set(way, alike);
     }
@@ -77,7 +77,7 @@ function writeWays(draft: Draft, name: string, { ways }: Audience, tag: string |
 }
 
 /** Other programs notify of each monitor by itself and at once. */
-function ruleOf(way: readonly Told[]): Omit<AlertRuleEntry, "name"> {
+function ruleOf(way: readonly ChannelUse[]): Omit<AlertRuleEntry, "name"> {
   const [{ delayS, repeatS, recovered } = { delayS: 0, repeatS: null, recovered: true }] = way;
   return {
     channels: way.map(({ channel }) => channel),

@@ -67,7 +67,7 @@ function sayBesides(things: readonly Fields[], draft: Draft): void {
   const others = new Set(things.map(typeOf).filter((type) => !READ_TYPES.includes(type)));
   for (const type of [...others].slice(0, 20))
     draft.notes.add("lost", `things of type ${quoted(type)}`, "are left out");
-  if (things.some(tellsSomebody))
+  if (things.some(notifiesPeople))
     draft.notes.add(
       "lost",
       "monitors",
@@ -75,7 +75,7 @@ function sayBesides(things: readonly Fields[], draft: Draft): void {
     );
 }
 
-function tellsSomebody(thing: Fields): boolean {
+function notifiesPeople(thing: Fields): boolean {
   const row = attributesOf(thing);
   const isPolicy = textIn(memberOf(row, "policy_id")) !== undefined;
   return isPolicy || ["call", "sms", "email", "push"].some((way) => booleanIn(memberOf(row, way)) === true);

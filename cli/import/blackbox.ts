@@ -10,14 +10,15 @@ import { readJson, readYaml } from "./yaml.ts";
 /** Prometheus' own standards, seconds. */
 const INTERVAL_S = 60;
 const TIMEOUT_S = 10;
-/** Modules of the exporter's example that jobs name without more. */
+/** Modules of the exporter's example file, which jobs name although none of the files defines them. */
 const USUAL_MODULES: Readonly<Record<string, Fields>> = {
   http_2xx: { prober: "http" },
   http_post_2xx: { prober: "http", http: { method: "POST" } },
   tcp_connect: { prober: "tcp" },
   icmp: { prober: "icmp" },
 };
-const NAMELESS = "http_2xx";
+/** The module of a job that names none. */
+const STANDARD_MODULE = "http_2xx";
 
 interface Read {
   readonly modules: Fields;
@@ -96,7 +97,7 @@ function* readJob(job: Fields, read: Read, draft: Draft): Generator<void, void> 
   const path = `job ${quoted(name)}`;
   const intervalS = durationIn(memberOf(job, "scrape_interval")) ?? read.intervalS;
   const timeoutS = durationIn(memberOf(job, "scrape_timeout")) ?? Math.min(read.timeoutS, intervalS);
-  const module = textIn(listIn(memberOf(fieldsIn(memberOf(job, "params")), "module"))[0]) ?? NAMELESS;
+  const module = textIn(listIn(memberOf(fieldsIn(memberOf(job, "params")), "module"))[0]) ?? STANDARD_MODULE;
   for (const { targets, labels } of groupsOf(job, read, draft, path)) {
     const reading = { name, path, intervalS, timeoutS, module, read, draft };
     yield* eachInSteps(targets, (target) => addTarget(target, labels, reading));

@@ -23,7 +23,7 @@ const LONGEST_NAME = 120;
 /** Of a turn of a maintenance that repeats. */
 const TURN_MINUTES = { least: 5, most: 10_080 } as const;
 
-/** Sections whose keys are drawn from one pot each. */
+/** Sections in which a key is unique. */
 type Keyed = "monitors" | "subscriptions" | "channels" | "maintenance" | "status_pages";
 
 export class Draft {
@@ -109,11 +109,11 @@ export class Draft {
     const document: Document = {
       sonde: 1,
       name: this.#name,
-      monitors: Object.fromEntries(this.#agreeing(monitors)),
+      monitors: Object.fromEntries(this.#withSharedDays(monitors)),
       subscriptions: Object.fromEntries(this.#subscriptions),
       channels: Object.fromEntries(this.#channels),
       alert_rules: this.#rules,
-      maintenance: Object.fromEntries(this.#maintenance.flatMap((one) => this.#watching(one, kept))),
+      maintenance: Object.fromEntries(this.#maintenance.flatMap((one) => this.#ofKeptMonitors(one, kept))),
       status_pages: Object.fromEntries(this.#pages.map(([key, page]) => [key, withMonitors(page, kept)] as const)),
     };
     const texts = mapTexts(document, (text) => documentText(text, this.#takesEnvironment));
@@ -127,7 +127,9 @@ export class Draft {
   }
 
   /** The days of a warning belong to the host: its checks get the earliest warning among theirs. */
-  #agreeing(monitors: readonly (readonly [string, MonitorEntry])[]): readonly (readonly [string, MonitorEntry])[] {
+  #withSharedDays(
+    monitors: readonly (readonly [string, MonitorEntry])[],
+  ): readonly (readonly [string, MonitorEntry])[] {
     for (const field of ["ssl_expiration", "domain_expiration"] as const) {
       const days = new Map<string, number>();
       for (const [, entry] of monitors) {
@@ -148,7 +150,7 @@ export class Draft {
   }
 
   /** A maintenance of monitors that did not come over is none. */
-  #watching(
+  #ofKeptMonitors(
     [key, entry]: [string, MaintenanceEntry],
     kept: ReadonlySet<string>,
   ): readonly [string, MaintenanceEntry][] {

@@ -34,7 +34,7 @@ export async function runImport(source: string, paths: readonly string[], option
     throw usageError(`${source} is no source: it must be one of ${importers.map((one) => one.source).join(", ")}`);
   try {
     const imported = await convert(source, paths, options);
-    await hand(importer.title, imported, options);
+    await writeResult(importer.title, imported, options);
   } catch (error) {
     throw error instanceof ImportError ? new CommandError(error.message) : error;
   }
@@ -141,7 +141,7 @@ function tooLarge(name: string): CommandError {
 }
 
 /** Writes the document, and prints the report and what to do next. */
-async function hand(title: string, { document, notes }: Imported, options: RunOptions): Promise<void> {
+async function writeResult(title: string, { document, notes }: Imported, options: RunOptions): Promise<void> {
   const { document: written, variables } = options.secrets ? { document, variables: [] } : withoutSecrets(document);
   const text = writeDocument(written, [`Imported from ${title}. Its monitors are known by their keys: keep them.`]);
   const report = reportOf(title, written, notes);

@@ -42,7 +42,13 @@ async function amneziawg(): Promise<DemoTunnel> {
   const padding = new Uint8Array(PADDING_BYTES);
   const disguise = [
     ...["S1", "S2", "S3", "S4"].map((name) => `${name} = ${PADDING_BYTES}`),
-    ...["H1 = 100-199", "H2 = 200-299", "H3 = 300-399", "H4 = 400-499", "Jc = 3", "Jmin = 5", "Jmax = 9"],
+    "H1 = 100-199",
+    "H2 = 200-299",
+    "H3 = 300-399",
+    "H4 = 400-499",
+    "Jc = 3",
+    "Jmin = 5",
+    "Jmax = 9",
   ].join("\n");
   const options = {
     ...DISGUISE,

@@ -3,15 +3,14 @@
  * command line, the demo and the probers read it. Descriptors are loaded by processes that check nothing, so the code of a check is loaded
  * apart from them (`load`).
  */
+
 import type { Socket } from "node:net";
 import { z } from "zod";
 import type { PassiveKind, TunnelProtocol, UptimeKind } from "../../model/kind.ts";
-import type { Engine } from "../cores/core.ts";
+import type { Engine } from "../../model/subscription.ts";
 import type { Outcome, ProbeContext } from "./probe.ts";
 import type { TunnelParser } from "./tunnel.ts";
 import type { OwnFieldName } from "./tunnel-fields.ts";
-
-export type { Engine } from "../cores/core.ts";
 
 /** One check. Settings are what the kind's schema yields. */
 export interface Runner<Settings> {

@@ -18,7 +18,7 @@ export { createGuard, isDocumentationName, type Judgement } from "../transport/g
 /** Names are asked of the same servers as by the probers. */
 export { createNameLookup } from "../transport/name-lookup.ts";
 export { createFingerprint } from "./fingerprint.ts";
-export { type AnyTunnel, type AnyUptime, type Engine, fieldsOf, type Target } from "./kind.ts";
+export { type AnyTunnel, type AnyUptime, fieldsOf, type Target } from "./kind.ts";
 export { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "./tunnel.ts";
 export * from "./tunnel-fields.ts";
 

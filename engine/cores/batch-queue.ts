@@ -1,6 +1,6 @@
 /** The queue of one workspace and one engine, whose processes are started one after the other: when the next is due, and which configs it gets. */
+import type { Engine } from "../../model/subscription.ts";
 import { startsInMs, takeBatch } from "./batch.ts";
-import type { Engine } from "./core.ts";
 import type { OutboundRequest } from "./outbound-request.ts";
 
 /** Pause after a process that died early or did not start without fault of a config, ms: doubled each time. */

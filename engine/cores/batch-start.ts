@@ -4,6 +4,7 @@
  */
 
 import type { Log } from "../../model/log.ts";
+import type { Engine } from "../../model/subscription.ts";
 import type { RefusedReach } from "../../native/sandbox/broker-service.ts";
 import { freePort } from "../transport/free-port.ts";
 import type { OwnBoard } from "../transport/own-board.ts";
@@ -11,7 +12,7 @@ import { ALONE_LIMIT, halves } from "./batch.ts";
 import type { BatchQueue } from "./batch-queue.ts";
 import { cores } from "./choice.ts";
 import type { ConfigQuarantine } from "./config-quarantine.ts";
-import { type CoreEntry, type Engine, LOCAL_HOST } from "./core.ts";
+import { type CoreEntry, LOCAL_HOST } from "./core.ts";
 import { boundsWith, brokerHere } from "./core-broker.ts";
 import {
   type Bounds,

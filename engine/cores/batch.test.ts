@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Engine } from "../../model/subscription.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { BATCH_LIMIT, batchLimitFor, halves, mergeKeyOf, type QueuedConfig, startsInMs, takeBatch } from "./batch.ts";
-import type { Engine } from "./core.ts";
 
 const VLESS = parseProxyLink("vless://5ec2e700-1111-4222-8333-444455556666@p.test-site.org:443").config;
 const HYSTERIA2 = parseProxyLink("hy2://pw@p.test-site.org:443").config;

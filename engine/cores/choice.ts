@@ -1,6 +1,7 @@
 /** Which core runs a config: one table; and the other core, where it supports the config too. */
+import type { Engine } from "../../model/subscription.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
-import type { Core, Engine } from "./core.ts";
+import type { Core } from "./core.ts";
 import { isDatagram } from "./datagram.ts";
 import { singbox } from "./singbox.ts";
 import { xray } from "./xray.ts";

@@ -2,11 +2,13 @@
  * What a core is allowed to do: start itself, read certificates and a few files of the system, listen on its one port, connect to its
  * configs' servers (by a broker of ours, native/sandbox/broker.ts; without one, to the servers' ports). So a server that takes control of a core through a bug can do no more than that.
  */
+
 import { closeSync, openSync, readSync, realpathSync } from "node:fs";
 import { dirname } from "node:path";
+import type { Engine } from "../../model/subscription.ts";
 import type { Confinement } from "../../native/sandbox/confined.ts";
 import type { FileRule } from "../../native/sandbox/landlock.ts";
-import type { CoreEntry, Engine } from "./core.ts";
+import type { CoreEntry } from "./core.ts";
 import { isDatagram } from "./datagram.ts";
 
 /** Roots where Go looks for them (crypto/x509, root_linux.go) and what their links lead to; names, times and routes as Go's library reads them. */

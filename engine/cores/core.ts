@@ -1,9 +1,7 @@
 /** What Sonde asks of a managed proxy core: many configs in one process, a local port each. Pure. */
+import type { Engine } from "../../model/subscription.ts";
 import type { Fingerprint, ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { Finding } from "./finding.ts";
-
-/** As the contract names them. */
-export type Engine = "xray" | "singbox";
 
 /** One config inside a core. */
 export interface CoreEntry {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import type { Engine } from "../../model/subscription.ts";
 import { CARRIERS, LINKS, SECURITIES } from "../protocols/share-link/links.suite.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { chooseEngines, cores, needsPin, withPin } from "./choice.ts";
-import type { CoreEntry, Engine } from "./core.ts";
+import type { CoreEntry } from "./core.ts";
 import { judge } from "./finding.ts";
 
 const ADDRESS = "203.0.113.9";

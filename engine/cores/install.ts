@@ -1,14 +1,15 @@
 /** Builds a core from the pinned Go module beside this file; its go.sum holds the checksum of every dependency. */
+
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Engine } from "../../model/subscription.ts";
 import { makeFolder } from "../../native/make-folder.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { cores } from "./choice.ts";
-import type { Engine } from "./core.ts";
 import { coresFolder, errorOutputAbout, type FoundCore, PROGRAMS, versionOf } from "./program.ts";
 
 /** Cannot be built, or is not what it should be; the message says what to do. */

@@ -1,10 +1,12 @@
 /** Only the main thread may start cores, so a prober thread asks for outbounds over a MessagePort; when the port closes, its outbounds are closed. */
+
 import type { MessagePort } from "node:worker_threads";
 import { IdTable } from "../../model/id-table.ts";
+import type { Engine } from "../../model/subscription.ts";
 import type { OwnVerdict } from "../../model/verdict.ts";
 import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
 import { createLocalLines, type LocalLines } from "../verify/line.ts";
-import { type Engine, LOCAL_HOST } from "./core.ts";
+import { LOCAL_HOST } from "./core.ts";
 import type { Finding } from "./finding.ts";
 import { MessageBatcher } from "./message-batcher.ts";
 import type { OpenOutbound, OutboundSpec, Outbounds } from "./outbound.ts";

@@ -1,7 +1,7 @@
 /** What a share link's probe needs from the managed cores: a local SOCKS port that uses its config, for the duration of one check. */
+import type { Engine } from "../../model/subscription.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { OpenLine } from "../verify/line.ts";
-import type { Engine } from "./core.ts";
 import type { Finding } from "./finding.ts";
 
 export interface OutboundSpec {

@@ -1,8 +1,10 @@
 /** The cores' programs on this machine: their paths, their versions, and their own check of a config file. */
+
 import { execFile } from "node:child_process";
 import { accessSync, constants, statSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { type Engine, GARBAGE_PERCENT } from "./core.ts";
+import type { Engine } from "../../model/subscription.ts";
+import { GARBAGE_PERCENT } from "./core.ts";
 
 /** What is built, and how its program is found and asked. */
 export const PROGRAMS = {

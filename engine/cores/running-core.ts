@@ -1,6 +1,6 @@
 /** One core process and its open outbounds: the process ends when the last outbound is closed. */
 
-import type { Engine } from "./core.ts";
+import type { Engine } from "../../model/subscription.ts";
 import type { CoreLog } from "./core-log.ts";
 import { type CoreProcess, isGone, residentBytes } from "./core-process.ts";
 

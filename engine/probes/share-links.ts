@@ -2,8 +2,10 @@
  * Share links: a proxy core opens the link, and a request through it to an endpoint with a known answer proves the passage. The kinds differ in
  * their parser and in the cores that can run them.
  */
+
 import type { TunnelProtocol } from "../../model/kind.ts";
-import { defineTunnel, type Engine } from "../contract/kind.ts";
+import type { Engine } from "../../model/subscription.ts";
+import { defineTunnel } from "../contract/kind.ts";
 import type { TunnelParser } from "../contract/tunnel.ts";
 import { parseHysteria2 } from "../protocols/hysteria2/config.ts";
 import { parseShadowsocks } from "../protocols/shadowsocks/config.ts";

@@ -59,8 +59,10 @@ function accountPart(account: Account): Json {
       return hysteriaPart(account);
     case "tuic":
       return {
-        ...{ uuid: account.uuid, password: account.password },
-        ...{ "congestion-controller": account.congestion, "udp-relay-mode": account.udpRelay },
+        uuid: account.uuid,
+        password: account.password,
+        "congestion-controller": account.congestion,
+        "udp-relay-mode": account.udpRelay,
         ...(account.isZeroRtt && { "reduce-rtt": true }),
         ...(account.heartbeatMs !== null && { "heartbeat-interval": account.heartbeatMs }),
       };
@@ -74,7 +76,8 @@ function packingPart({ account, packetEncoding }: ProxyConfig): Json {
 
 function shadowsocksPart({ method, password, plugin, isUdpOverTcp }: Of<"shadowsocks">): Json {
   return {
-    ...{ cipher: method, password },
+    cipher: method,
+    password,
     ...(plugin !== null && pluginPart(plugin)),
     ...(isUdpOverTcp && { "udp-over-tcp": true }),
   };

@@ -1,7 +1,8 @@
 /** Settings of a share link's probe: the link, and the one engine that is wanted, if any. */
+
 import { z } from "zod";
+import type { Engine } from "../../model/subscription.ts";
 import { TunnelConfigError, type TunnelParser } from "../contract/tunnel.ts";
-import type { Engine } from "../cores/core.ts";
 import type { NamedConfig } from "../protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { takeLink } from "../protocols/share-link/tunnel.ts";

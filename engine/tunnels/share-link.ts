@@ -3,11 +3,12 @@
  * a proxy core, and asks verify endpoints through it until one proves that it works. A failure under high load is checked again under low load; then
  * the other core tries, where there is one and the first could have been wrong.
  */
+
 import type { TunnelFacts } from "../../model/result.ts";
+import type { Engine } from "../../model/subscription.ts";
 import type { Verdict } from "../../model/verdict.ts";
 import type { Outcome, ProbeContext } from "../contract/probe.ts";
 import { chooseEngines, needsPin, withPin } from "../cores/choice.ts";
-import type { Engine } from "../cores/core.ts";
 import { isDatagram } from "../cores/datagram.ts";
 import type { Finding } from "../cores/finding.ts";
 import type { OpenOutbound, OutboundSpec, Outbounds } from "../cores/outbound.ts";
@@ -243,7 +244,10 @@ function factsOf(
 ): TunnelFacts {
   const country = exit?.country ?? null;
   return {
-    ...{ connectionTimeMs: startedMs, handshakeTimeMs: null, assignedIp: exit?.ip ?? null, engineUsed: engine },
+    connectionTimeMs: startedMs,
+    handshakeTimeMs: null,
+    assignedIp: exit?.ip ?? null,
+    engineUsed: engine,
     ...(country !== null && { exitCountry: country }),
     ...(downloadBitsPerS !== null && { downloadBitsPerS }),
   };

@@ -2,8 +2,8 @@
  * What a share link's failed attempt means: the core's own words count first, then what was seen through its port. Servers of these protocols drop
  * most wrong credentials without an answer, so only how a connection ended, and how often, distinguishes that from a server without a network. Pure.
  */
+import type { Engine } from "../../model/subscription.ts";
 import type { Verdict } from "../../model/verdict.ts";
-import type { Engine } from "../cores/core.ts";
 import type { Finding } from "../cores/finding.ts";
 import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 

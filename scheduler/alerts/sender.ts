@@ -217,13 +217,21 @@ export class AlertSender {
       outcome.delivered
         ? {
             ...common,
-            ...{ statusCode, delivered: true, permanent: false, retryAfterMs: null, error: null },
+            statusCode,
+            delivered: true,
+            permanent: false,
+            retryAfterMs: null,
+            error: null,
             reference: outcome.reference,
           }
         : {
             ...common,
-            ...{ statusCode, delivered: false, permanent: outcome.permanent, retryAfterMs: outcome.retryAfterMs },
-            ...{ error: outcome.error, reference: null },
+            statusCode,
+            delivered: false,
+            permanent: outcome.permanent,
+            retryAfterMs: outcome.retryAfterMs,
+            error: outcome.error,
+            reference: null,
           },
     );
     onEnded();
@@ -236,7 +244,10 @@ export class AlertSender {
     const { send, log } = this.#options;
     const message = await this.#messageOf(begun, nowMs);
     const context = {
-      ...{ notificationId: begun.messageKey, nowMs, previous: begun.previous, isFirstOfGroup: begun.isFirst },
+      notificationId: begun.messageKey,
+      nowMs,
+      previous: begun.previous,
+      isFirstOfGroup: begun.isFirst,
     };
     try {
       const channel = { kind: begun.channel.kind, settings: this.#openedOf(begun.channel) };

@@ -1,8 +1,8 @@
 /** Managed cores at work, real ones: what they are started with, whom they stumble over, and what comes of it when they misbehave. */
+
 import { chmodSync, copyFileSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import type { Engine } from "../../engine/cores/core.ts";
 import { boundsHere } from "../../engine/cores/core-process.ts";
 import type { OpenOutbound } from "../../engine/cores/outbound.ts";
 import { connectOutbounds } from "../../engine/cores/outbound-port.ts";
@@ -10,6 +10,7 @@ import { findCore } from "../../engine/cores/program.ts";
 import { DeadlinePassed, NetworkFault } from "../../engine/net/fault.ts";
 import type { ProxyConfig } from "../../engine/protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { holdHere } from "../../native/sandbox/confined.ts";
 import { describeWith } from "../prerequisites.ts";
 import { CORE_PLACES } from "./cores.ts";

@@ -1,14 +1,16 @@
 /** What Sonde writes for the cores, given to their own checks. */
+
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TunnelConfigError } from "../../engine/contract/tunnel.ts";
 import { cores } from "../../engine/cores/choice.ts";
-import type { CoreEntry, Engine } from "../../engine/cores/core.ts";
+import type { CoreEntry } from "../../engine/cores/core.ts";
 import { faultOf } from "../../engine/cores/install.ts";
 import { ENGINES, errorOutputAbout, type FoundCore, findCore } from "../../engine/cores/program.ts";
 import { LINKS } from "../../engine/protocols/share-link/links.suite.ts";
 import type { ProxyConfig } from "../../engine/protocols/share-link/proxy-config.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { describeWith } from "../prerequisites.ts";
 import { CORE_PLACES } from "./cores.ts";
 

@@ -1,4 +1,5 @@
 /** Share links' probes with what they need: a supervisor of real cores in this process, a verify endpoint, and small servers on loopback. */
+
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -7,7 +8,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EngineOptions } from "../../engine/contract/options.ts";
 import type { Outcome, ProbeContext } from "../../engine/contract/probe.ts";
-import type { Engine } from "../../engine/cores/core.ts";
 import type { Bounds } from "../../engine/cores/core-process.ts";
 import type { OpenOutbound, Outbounds } from "../../engine/cores/outbound.ts";
 import { connectOutbounds } from "../../engine/cores/outbound-port.ts";
@@ -21,6 +21,7 @@ import { createResolver } from "../../engine/transport/resolver.ts";
 import { checkShareLink } from "../../engine/tunnels/share-link.ts";
 import { openVerifier } from "../../engine/verify/direct.ts";
 import { type Asked, askThroughOutbound } from "../../engine/verify/verify-round.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { freePort } from "../../testkit/free-port.ts";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
 import { type Authority, createAuthority } from "./certificates.ts";

@@ -1,5 +1,5 @@
 /** What the lab's servers offer: every protocol × transport × security that each of the two programs has as a server. */
-import type { Engine } from "../../engine/cores/core.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { type CertificateName, type Material, NAME, SECRETS } from "./proxy-material.ts";
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 /** The proxy lab as a whole: servers, what stands around them, links to them, and checks of links as `sonde` does them. */
+
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -6,12 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import dnsPacket from "dns-packet";
 import type { EngineOptions } from "../../engine/contract/options.ts";
-import type { Engine } from "../../engine/cores/core.ts";
 import { findCore } from "../../engine/cores/program.ts";
 import type * as DirectModule from "../../engine/direct/direct.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
 import type { Kind } from "../../model/kind.ts";
 import type { CheckOutcome } from "../../model/result.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { CORE_PLACES } from "./cores.ts";
 import { type Cases, casesOf } from "./proxy-cases.ts";
 import { openFixtures, type ProxyFixtures } from "./proxy-fixtures.ts";

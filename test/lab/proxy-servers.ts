@@ -1,7 +1,8 @@
 /** The lab's server processes, of xray and sing-box, on loopback: up when every port of theirs answers, gone when we are. */
+
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Engine } from "../../engine/cores/core.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { freePort } from "../../testkit/free-port.ts";
 import { type ServerProcess, startServer, untilReady } from "../servers/server.ts";
 import { type Egress, type Inbound, SERVERS, type ServerName } from "./proxy-inbounds.ts";

@@ -1,4 +1,5 @@
 /** What share links' checks say about real servers on loopback, and the false verdicts that cores cause in a naive check. */
+
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -6,8 +7,8 @@ import { createServer as createHttps, type Server as HttpsServer } from "node:ht
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Outcome } from "../../engine/contract/probe.ts";
-import type { Engine } from "../../engine/cores/core.ts";
 import type { Resolver } from "../../engine/transport/resolver.ts";
+import type { Engine } from "../../model/subscription.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type LinkRig, OTHER_UUID, openLinkRig, PASSWORD, UUID } from "./link-rig.ts";
 

@@ -1,6 +1,6 @@
 /** Providers and alerts of Gatus as channels and rules. */
 import type { FieldValue } from "../../../model/document/document.ts";
-import { Audiences, type Told } from "../audiences.ts";
+import { Audiences, type ChannelUse } from "../audiences.ts";
 import { addressesIn, baseUrlIn, type ChannelParts, headersIn, smtpUrl, wholeIn } from "../channel-parts.ts";
 import type { Draft } from "../draft.ts";
 import { goDurationIn } from "../durations.ts";
@@ -146,7 +146,7 @@ export class Alerting {
     return { ...fieldsIn(memberOf(provider, "default-alert")), ...Object.fromEntries(present) };
   }
 
-  #told(alert: Fields, group: string, delayS: number): readonly Told[] {
+  #told(alert: Fields, group: string, delayS: number): readonly ChannelUse[] {
     const channel = this.#channel(alert, group);
     if (channel === null) return [];
     const reminder = goDurationIn(memberOf(alert, "minimum-reminder-interval")) ?? 0;

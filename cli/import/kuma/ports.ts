@@ -2,7 +2,7 @@
 import { parseUrl, withoutBrackets } from "../../../model/url.ts";
 import { type Fields, jsonIn, listIn, memberOf, numberIn, textIn } from "../values.ts";
 
-export interface PlaceOfPort {
+export interface HostAndPort {
   readonly host: string;
   readonly port: number;
 }
@@ -22,7 +22,7 @@ const MQTT_PORT = 1883;
 const RABBITMQ_PORT = 15_672;
 
 /** @returns undefined where there is none, or it is UDP's */
-export function portOf(type: string, row: Fields): PlaceOfPort | undefined {
+export function portOf(type: string, row: Fields): HostAndPort | undefined {
   if (type === "rabbitmq") {
     const [first] = listIn(jsonIn(memberOf(row, "rabbitmq_nodes")));
     return placeOf(textIn(first), RABBITMQ_PORT);
@@ -39,7 +39,7 @@ export function portOf(type: string, row: Fields): PlaceOfPort | undefined {
 }
 
 /** `scheme://user:password@host:port/…`; of several hosts the first. */
-function placeOf(text: string | undefined, standardPort: number): PlaceOfPort | undefined {
+function placeOf(text: string | undefined, standardPort: number): HostAndPort | undefined {
   if (text === undefined || text.length > 4_096) return undefined;
   const authority = /^[a-z][a-z0-9+.-]{0,30}:\/\/([^/?#]*)/i.exec(text)?.[1] ?? text;
   const first = (authority.split("@").at(-1) ?? "").split(",")[0] ?? "";
@@ -57,7 +57,7 @@ function portIn(authority: string, standardPort: number): number {
 }
 
 /** `Server=host,1433;Database=…`. */
-function ofSqlServer(text: string | undefined): PlaceOfPort | undefined {
+function ofSqlServer(text: string | undefined): HostAndPort | undefined {
   const words = (text ?? "")
     .slice(0, 4_096)
     .split(";")

@@ -38,7 +38,12 @@ export function defineChannel<Schema extends z.ZodObject>(definition: ChannelDef
     definition.isForPrograms === true ? tidyMessage(message) : withoutRepeats(tidyMessage(message));
   const read = (settings: Record<string, unknown>): z.infer<Schema> => schema.parse(settings);
   return {
-    ...{ kind, name, summary, schema, docs, places },
+    kind,
+    name,
+    summary,
+    schema,
+    docs,
+    places,
     ...(request !== undefined && {
       request: (message, settings, context) => request(told(message), read(settings), context),
     }),

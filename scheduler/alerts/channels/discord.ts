@@ -92,7 +92,9 @@ export const discord = defineChannel({
       allowed_mentions: mentionsOf(mention),
     };
     return {
-      ...{ method: "POST", url: url.href, headers: { "content-type": "application/json" } },
+      method: "POST",
+      url: url.href,
+      headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     };
   },

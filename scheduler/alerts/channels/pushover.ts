@@ -48,7 +48,8 @@ export const pushover = defineChannel({
     const text = fitting(plainLines(message), MOST.message);
     const priority = message.severity === "critical" ? settings.priority_down : settings.priority;
     return posted(`${settings.server}/1/messages.json`, {
-      ...{ token: settings.token, user: settings.user },
+      token: settings.token,
+      user: settings.user,
       title: cut(message.title, MOST.title),
       message: text === "" ? cut(message.title, MOST.message) : text,
       priority,

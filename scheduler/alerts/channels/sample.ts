@@ -29,7 +29,11 @@ export function sampleMessage(reason: MessageReason, { baseUrl, channel, nowIso,
   const link = `${baseUrl}/`;
   const item = { id: "srv_0", name: "Berlin 3", state: "down", why: "timed out", since: nowIso, url: link };
   return {
-    ...{ reason, severity, title, summary, link },
+    reason,
+    severity,
+    title,
+    summary,
+    link,
     facts: [
       ["channel", channel],
       ["at", nowIso],

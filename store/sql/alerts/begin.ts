@@ -68,9 +68,16 @@ async function wantedOf(session: Session, waiting: readonly Notification[], brea
     }
     const delivered = earlier.filter(({ state }) => state === "delivered").sort((a, b) => a.id - b.id);
     begun.push({
-      ...{ id: row.id, projectId: row.project_id, groupId: group.id, reason: row.reason, channel, members: told },
-      ...{ groupKey: keyOf(group.id, group.opened_at_ms), messageKey: keyOf(row.id, row.created_at_ms) },
-      ...{ isFold: group.is_fold === 1, cameAndWent: row.came_and_went },
+      id: row.id,
+      projectId: row.project_id,
+      groupId: group.id,
+      reason: row.reason,
+      channel,
+      members: told,
+      groupKey: keyOf(group.id, group.opened_at_ms),
+      messageKey: keyOf(row.id, row.created_at_ms),
+      isFold: group.is_fold === 1,
+      cameAndWent: row.came_and_went,
       template: templates.get(group.rule_id) ?? null,
       previous: delivered.find((other) => other.external_ref !== null)?.external_ref ?? null,
       isFirst: delivered.length === 0,

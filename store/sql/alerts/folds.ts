@@ -77,8 +77,17 @@ async function newFold({ kysely }: Session, { group }: Decided, nowMs: number): 
   const row = await kysely
     .insertInto("alert_groups")
     .values({
-      ...{ project_id, rule_id, is_notice, key: `many:${id}`, is_fold: 1, state: "open", step: 0, repeats: 0 },
-      ...{ due_at_ms: nowMs, changed_at_ms: nowMs, opened_at_ms: nowMs },
+      project_id,
+      rule_id,
+      is_notice,
+      key: `many:${id}`,
+      is_fold: 1,
+      state: "open",
+      step: 0,
+      repeats: 0,
+      due_at_ms: nowMs,
+      changed_at_ms: nowMs,
+      opened_at_ms: nowMs,
     })
     .returning("id")
     .executeTakeFirstOrThrow();

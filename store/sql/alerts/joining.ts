@@ -283,8 +283,17 @@ class Batch {
   async #insertGroups(session: Session): Promise<void> {
     const added = [...this.#groups.values()].filter(({ id }) => id === null);
     const rows = added.map(({ projectId, ruleId, key, isNotice, dueAtMs }) => ({
-      ...{ project_id: projectId, rule_id: ruleId, key, is_notice: isNotice ? 1 : 0, is_fold: 0, state: "open" },
-      ...{ step: 0, repeats: 0, due_at_ms: dueAtMs, changed_at_ms: this.#nowMs, opened_at_ms: this.#nowMs },
+      project_id: projectId,
+      rule_id: ruleId,
+      key,
+      is_notice: isNotice ? 1 : 0,
+      is_fold: 0,
+      state: "open",
+      step: 0,
+      repeats: 0,
+      due_at_ms: dueAtMs,
+      changed_at_ms: this.#nowMs,
+      opened_at_ms: this.#nowMs,
     }));
     if (rows.length === 0) return;
     await insertRows(session, INSERT_GROUPS, rows);
@@ -295,10 +304,24 @@ class Batch {
 function newMember(signal: AlertSignal, group: Group, nowMs: number): Member {
   const { subject, event, severity, monitorId, incidentId, channelId, name, why, sinceMs } = signal;
   return {
-    ...{ subject, event, severity, told_severity: null, firing: 1, told: "no", acknowledged: 0 },
-    ...{ monitor_id: monitorId, incident_id: incidentId, channel_id: channelId },
-    ...{ name: name === null ? null : storable(name), why: storable(why), since_ms: Math.round(sinceMs) },
-    ...{ joined_at_ms: nowMs, ended_at_ms: null, said_at_ms: null, group, isNew: true },
+    subject,
+    event,
+    severity,
+    told_severity: null,
+    firing: 1,
+    told: "no",
+    acknowledged: 0,
+    monitor_id: monitorId,
+    incident_id: incidentId,
+    channel_id: channelId,
+    name: name === null ? null : storable(name),
+    why: storable(why),
+    since_ms: Math.round(sinceMs),
+    joined_at_ms: nowMs,
+    ended_at_ms: null,
+    said_at_ms: null,
+    group,
+    isNew: true,
   };
 }
 

@@ -285,7 +285,9 @@ async function tellIncidents(
   const failed = state === "pending" ? "failed and is tried again" : "failed";
   const event = {
     type: isSent ? ("alert_sent" as const) : ("alert_failed" as const),
-    ...{ atMs, actor: SYSTEM_ACTOR, location: null },
+    atMs,
+    actor: SYSTEM_ACTOR,
+    location: null,
     message: isSent ? `Alert sent ${way}` : `Alert ${way} ${failed}`,
     data: { channel: channel.kind, error: isSent ? null : (attempt.error ?? "no answer") },
   };

@@ -51,7 +51,15 @@ async function withAttempts({ kysely }: Session, rows: readonly Listed[]): Promi
     const { id, reason, state, shown, lastError, createdAtMs, endedAtMs, nextAttemptAtMs } = decode(row);
     const channel = { id: row.channel_id, kind: row.kind, name: row.name };
     return {
-      ...{ id, channel, reason, state, title: shown, lastError, createdAtMs, endedAtMs, nextAttemptAtMs },
+      id,
+      channel,
+      reason,
+      state,
+      title: shown,
+      lastError,
+      createdAtMs,
+      endedAtMs,
+      nextAttemptAtMs,
       attempts: attempts.get(id) ?? [],
     };
   });

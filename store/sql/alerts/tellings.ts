@@ -160,7 +160,10 @@ async function release({ kysely }: Session, groupId: number, say: Say | null, no
 
 function groupRow(id: number, { after, dueAtMs, isOver }: Decision, nowMs: number): Value[] {
   return [
-    ...[after.step, after.repeats, after.firstToldAtMs, after.toldAtMs],
+    after.step,
+    after.repeats,
+    after.firstToldAtMs,
+    after.toldAtMs,
     isOver || dueAtMs === null ? null : Math.round(dueAtMs),
     isOver ? nowMs : null,
     isOver ? "over" : "open",
@@ -196,9 +199,16 @@ async function writeMessages(
     return wanted
       .filter((id) => !about.has(id))
       .map((channelId) => ({
-        ...{ channel_id: channelId, group_id: group.id, project_id: group.project_id, reason: say.reason },
-        ...{ state: "pending" as const, attempts: 0, begun: 0, next_attempt_at_ms: dueAtMs },
-        ...{ came_and_went: say.cameAndWent, created_at_ms: nowMs },
+        channel_id: channelId,
+        group_id: group.id,
+        project_id: group.project_id,
+        reason: say.reason,
+        state: "pending" as const,
+        attempts: 0,
+        begun: 0,
+        next_attempt_at_ms: dueAtMs,
+        came_and_went: say.cameAndWent,
+        created_at_ms: nowMs,
       }));
   });
   const groups = speaking.filter(({ group }) => group.is_notice === 0).map(({ group }) => group.id);

@@ -62,7 +62,9 @@ function fromDraft(draft: ScheduleDraft) {
     created_at_ms: __,
     ...columns
   } = fromSchedule({
-    ...{ projectId: 0, endedUntilMs: null, createdAtMs: 0 },
+    projectId: 0,
+    endedUntilMs: null,
+    createdAtMs: 0,
     ...draft,
   });
   return columns;

@@ -1,10 +1,10 @@
 /** Texts of users: configurations of every tunnel, share links, hosts and addresses. */
+
 import { isDeepStrictEqual } from "node:util";
 import { makeCertificate } from "../../../demo/certificates.ts";
 import { parse } from "../../../engine/contract/registry.ts";
 import { TunnelConfigError, type TunnelFields } from "../../../engine/contract/tunnel.ts";
 import { chooseEngines, cores } from "../../../engine/cores/choice.ts";
-import type { Engine } from "../../../engine/cores/core.ts";
 import { literalOf } from "../../../engine/net/literal.ts";
 import { isAmneziaKey, parseAmneziaKey } from "../../../engine/protocols/amneziavpn/key.ts";
 import { readAmneziaConfig } from "../../../engine/protocols/amneziawg/config.ts";
@@ -42,6 +42,7 @@ import { parseVmessLink } from "../../../engine/protocols/vmess/config.ts";
 import { readConfig as readWireguard } from "../../../engine/protocols/wireguard/config.ts";
 import { parseIni } from "../../../engine/protocols/wireguard/ini.ts";
 import type { TunnelProtocol } from "../../../model/kind.ts";
+import type { Engine } from "../../../model/subscription.ts";
 import { type FuzzTarget, must, text, utf8 } from "../target.ts";
 
 /** Longer than any reason; a reason that repeats the input is told by its length. */

@@ -1,9 +1,10 @@
-/** What a run of `sonde bulk` was asked for. */
+/** The options of `sonde bulk`. */
+import type { Engine } from "../../model/subscription.ts";
 
 export interface BulkOptions {
   readonly concurrency: number;
   readonly timeout: number;
-  readonly engine?: "xray" | "singbox";
+  readonly engine?: Engine;
   readonly protocol?: string;
   readonly json?: boolean;
   readonly csv?: boolean;
