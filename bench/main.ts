@@ -125,7 +125,7 @@ program
 program
   .command("peers")
   .description(
-    "Cloudprober, Gatus, blackbox_exporter, Uptime Kuma and we on the same target, in turn (built with Go the first time, minutes)",
+    "Cloudprober, Gatus, blackbox_exporter, Uptime Kuma, a bare loop of Node and we on the same target, in turn (built with Go the first time, minutes)",
   )
   .argument("[peer...]", "only those with one of these words in their names")
   .option("--targets <n>", "targets checked every second", Number, 3_000)
