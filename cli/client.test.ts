@@ -25,12 +25,12 @@ it.each<[string, RequestListener, string]>([
   [
     "another program",
     (_, response) => void response.end("<html>"),
-    "GET /servers was answered 200: this is no answer of Sonde; is URL its address?",
+    "URL answered 200, but not as Sonde does: is it the address of the service?",
   ],
   [
     "nothing at the path",
     (_, response) => void response.writeHead(404).end(),
-    "GET /servers was answered 404: this is no answer of Sonde; is URL its address?",
+    "URL answered 404, but not as Sonde does: is it the address of the service?",
   ],
   [
     "a redirect, which would take the key along",
@@ -43,10 +43,30 @@ it.each<[string, RequestListener, string]>([
       response.writeHead(200, { "Content-Length": "100" }).write("{");
       setImmediate(() => response.destroy());
     },
-    "no answer from URL (UND_ERR_SOCKET): is the service running there? Give --url or SONDE_URL",
+    "no answer from URL (the connection was cut): is the service running there? Give --url or SONDE_URL",
   ],
 ])("says so in one line when the answer is %s", async (_name, answer, message) => {
   expect(await failureOf(answer)).toBe(message);
+});
+
+it.each([
+  [404, "Server not found", "Server not found"],
+  [401, "Invalid or expired API key", "Invalid or expired API key: give another one with --key or SONDE_KEY"],
+  [500, "Internal server error", "the service answered 500: Internal server error"],
+  [
+    422,
+    "127.0.0.1 cannot be monitored: 127.0.0.1 is a loopback address.",
+    "127.0.0.1 cannot be monitored: 127.0.0.1 is a loopback address; who runs the service opens it with SONDE_ALLOW_NETS",
+  ],
+  [
+    422,
+    "example.org is reserved for documentation and cannot be monitored.",
+    "example.org is reserved for documentation and cannot be monitored.",
+  ],
+])("repeats a refusal (%i: %s) in the service's words, with what can be done here", async (status, message, shown) => {
+  const refuse: RequestListener = (_, response) =>
+    void response.writeHead(status).end(JSON.stringify({ error: true, code: status, message }));
+  expect(await failureOf(refuse)).toBe(shown);
 });
 
 it("says how long it waited", async () => {
@@ -74,7 +94,7 @@ it("asks again when a read is told to come again, and gives up in the end; a cha
     expect(await client.get("/servers")).toEqual({ servers: [] });
     expect(asked.splice(0)).toEqual(["GET", "GET", "GET"]);
     busyTimes = 100;
-    await expect(client.get("/servers")).rejects.toThrow("GET /servers was answered 503: busy");
+    await expect(client.get("/servers")).rejects.toThrow("the service answered 503: busy");
     expect(asked.splice(0)).toHaveLength(6);
     await expect(client.post("/servers", {})).rejects.toThrow("503");
     expect(asked).toEqual(["POST"]);

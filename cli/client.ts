@@ -94,8 +94,7 @@ export async function connect(config: ClientConfig): Promise<Client> {
     const answer = parse(text);
     const isOk = status >= 200 && status < 300;
     if (isOk && answer !== undefined) return answer;
-    const words = messageOf(answer) ?? `this is no answer of Sonde; is ${config.url} its address?`;
-    throw new AnswerError(`${method} ${path} was answered ${status}: ${words}`, status, answer);
+    throw new AnswerError(refusalOf(status, answer, config.url), status, answer);
   }
 
   return {
@@ -130,12 +129,25 @@ interface Answered {
   readonly text: string;
 }
 
+/** What the operating system and the client call what happens when no service is there. */
+const NETWORK_WORDS: ReadonlyMap<string, string> = new Map([
+  ["ECONNREFUSED", "nothing listens there"],
+  ["ENOTFOUND", "the name does not exist"],
+  ["EAI_AGAIN", "the name server does not answer"],
+  ["EHOSTUNREACH", "no way leads there"],
+  ["ENETUNREACH", "no way leads there"],
+  ["ECONNRESET", "the connection was cut"],
+  ["UND_ERR_SOCKET", "the connection was cut"],
+  ["UND_ERR_CONNECT_TIMEOUT", "it takes no connection"],
+]);
+
 function reasonOf(error: unknown, withinMs: number): string {
   if (!(error instanceof Error)) return String(error);
   // Its code is a number of the DOM, which says nothing to people.
   if (error.name === "TimeoutError") return `not within ${withinMs / 1_000} s`;
   const cause = error.cause instanceof Error ? error.cause : error;
-  return (cause as NodeJS.ErrnoException).code ?? cause.message;
+  const { code } = cause as NodeJS.ErrnoException;
+  return code === undefined ? cause.message : (NETWORK_WORDS.get(code) ?? code);
 }
 
 function queryText(query: Readonly<Record<string, string | number | undefined>>): string {
@@ -151,6 +163,20 @@ function parse(text: string): unknown {
     return undefined;
   }
 }
+
+/** The service's own words are for people as they stand; what they leave to do here follows. */
+function refusalOf(status: number, answer: unknown, url: string): string {
+  const words = messageOf(answer);
+  if (words === undefined) return `${url} answered ${status}, but not as Sonde does: is it the address of the service?`;
+  if (status >= 500) return `the service answered ${status}: ${words}`;
+  if (status === 401) return `${words}: give another one with --key or SONDE_KEY`;
+  const isClosed = NOT_OPENED.test(words);
+  return isClosed ? `${words.replace(/\.$/, "")}; who runs the service opens it with SONDE_ALLOW_NETS` : words;
+}
+
+/** Of the address guard, and of a kind of address that a setting opens; documentation stays closed. */
+const NOT_OPENED =
+  /is an? (?:loopback|private|carrier-grade NAT|link-local|site-local) address|is an address of this machine/;
 
 function messageOf(answer: unknown): string | undefined {
   if (typeof answer !== "object" || answer === null || !("message" in answer)) return undefined;

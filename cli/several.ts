@@ -24,7 +24,7 @@ export async function forEach<Answer>(
       if (json !== true) process.stdout.write(`${plain(say(answer))}\n`);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-      refusals.push(error.message);
+      refusals.push(`${id}: ${error.message}`);
     }
   }
   // One record is shown as the API shows it, several as a list.

@@ -3,6 +3,8 @@
 import { z } from "zod";
 import {
   CHECK_FIELD_NAMES,
+  engineGap,
+  fieldRefusal,
   hasEndpoint,
   type ParsedTunnel,
   parse,
@@ -100,6 +102,13 @@ export function readCheck(body: JsonObject, timeout: TimeoutRange, takesEngine: 
   return { tunnel, isDetected: true, timeoutMs, engine };
 }
 
+/** What the core that was asked for has no way to do is no fault of the server. @throws 422 */
+export async function acceptEngine({ tunnel, engine }: CheckOrder): Promise<void> {
+  const gap = engine === null ? undefined : await engineGap(tunnel.fields.url ?? "", engine);
+  if (gap !== undefined)
+    throw unprocessable(`Invalid VPN configuration: ${gap}. Leave engine out, or name the other one`);
+}
+
 /** Blank texts count as left out. */
 function readFields(body: JsonObject): Fields {
   const fields: Record<string, unknown> = {};
@@ -107,7 +116,7 @@ function readFields(body: JsonObject): Fields {
     const value = fieldOf(body, field) ?? undefined;
     if (value === undefined) continue;
     const read = tunnelSchemas[field].safeParse(value);
-    if (!read.success || hasNul(value)) throw badRequest(`Missing or invalid ${field}`);
+    if (!read.success || hasNul(value)) throw badRequest(fieldRefusal(field));
     if (typeof read.data !== "string" || read.data.trim() !== "") fields[field] = read.data;
   }
   return fields;

@@ -14,6 +14,7 @@ import {
   takePublicCheck,
 } from "../checks/anonymous-quota.ts";
 import {
+  acceptEngine,
   type CheckOrder,
   checkFields,
   engineField,
@@ -37,6 +38,7 @@ async function check(api: Api, call: KeyCall): Promise<ApiResponse> {
   const body = readObject(call.request);
   const wanted = readRegion(body);
   const order = readCheck(body, TIMEOUT_S, true);
+  await acceptEngine(order);
   await acceptTargets(api.targets, order);
   requireRegionOnPlan(wanted, call.plan);
   const location = await locate(api, wanted);

@@ -2,6 +2,7 @@
 import type { z } from "zod";
 import {
   type AmneziaKey,
+  fieldRefusal,
   isAmneziaKey,
   OWN_FIELD_NAMES,
   type OwnFieldName,
@@ -110,11 +111,12 @@ function commonOf(body: JsonObject): CommonFields & { readonly active?: boolean 
 /** Types first, then lengths, each in the order of the contract's list. */
 function readFields(body: JsonObject): SentFields {
   const sent: Record<string, unknown> = {};
-  for (const [field, schema] of Object.entries(tunnelSchemas)) {
+  for (const field of TUNNEL_FIELD_NAMES) {
+    const schema = tunnelSchemas[field];
     const value = fieldOf(body, field);
     if (value === undefined) continue;
     const read = value === null ? null : schema.safeParse(value);
-    if (read !== null && (!read.success || hasNul(value))) throw badRequest(`Missing or invalid ${field}`);
+    if (read !== null && (!read.success || hasNul(value))) throw badRequest(fieldRefusal(field));
     sent[field] = read === null ? null : read.data;
   }
   refuseLongFields(body);

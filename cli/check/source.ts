@@ -62,6 +62,7 @@ export async function loginOf(options: LoginOptions, protocol: string | null): P
   const { username, host, port, remoteId, localId, group, pin } = options;
   const isLogin = protocol === "openconnect" || protocol === "ikev2" || username !== undefined;
   const psk = options.pskFile === undefined ? undefined : await readSecret(options.pskFile);
+  if (protocol === "openconnect" && username === undefined) throw usageError("openconnect needs --username");
   const hasSecret = [options.passwordFile, options.pskFile, options.keyFile].some((file) => file !== undefined);
   const password =
     options.passwordFile !== undefined

@@ -3,6 +3,7 @@
 import {
   type AnyUptime,
   type CheckFieldName,
+  engineGap,
   fieldsOf,
   isAmneziaKey,
   kindNamed,
@@ -64,11 +65,13 @@ export function protocolNamed(word: string): TunnelProtocol {
 }
 
 /** The settings of a share link that one core only may open. @throws CommandError when it cannot */
-export function withEngine({ kind, settings }: CheckTarget, engine: Engine): CheckTarget["settings"] {
+export async function withEngine({ kind, settings }: CheckTarget, engine: Engine): Promise<CheckTarget["settings"]> {
   const described = kindNamed(kind);
   if (described?.family !== "tunnel" || described.form.by !== "link") throw usageError("--engine is for share links");
   const { cores } = described.form;
   if (!cores.includes(engine)) throw usageError(`${engine} cannot run ${kind}: use --engine ${cores.join(" or ")}`);
+  const gap = await engineGap(String(settings.url), engine);
+  if (gap !== undefined) throw usageError(`${gap}: leave --engine out, or name the other one`);
   return { ...settings, engine };
 }
 
@@ -198,7 +201,7 @@ function onlyEntry(text: string): CheckTarget {
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     throw usageError(
-      "this is no link, configuration or address that is known here (a missing file? a protocol that --protocol must name?)",
+      "this is no link, configuration or address that is known here (a missing file? a kind that must be named? --help shows how)",
     );
   }
   const [only] = found;

@@ -52,7 +52,7 @@ async function check(word: string, options: Options): Promise<void> {
   const protocol = options.protocol === undefined ? null : protocolNamed(options.protocol);
   const { text } = await readSource(word, options);
   const target = targetOf(text, protocol, await loginOf(options, protocol));
-  const settings = options.engine === undefined ? target.settings : withEngine(target, options.engine);
+  const settings = options.engine === undefined ? target.settings : await withEngine(target, options.engine);
   const { explain } = await import("../check/outcome.ts");
   const { openProbers } = await import("../check/open.ts");
   const { describe } = await import("../check/words.ts");

@@ -24,7 +24,8 @@ export function addIncidents(program: Command): void {
         limit: options.limit,
       });
       if (options.json === true) return printJson(answer);
-      process.stdout.write(`${incidentTable(answer.incidents)}\n`);
+      const none = `No ${options.status === undefined ? "" : `${options.status} `}incidents`;
+      process.stdout.write(`${answer.incidents.length === 0 ? none : incidentTable(answer.incidents)}\n`);
     });
 }
 

@@ -43,7 +43,8 @@ export function addMaintenance(program: Command): void {
       const query = { state, server_id: monitor };
       const answer = await client.get<{ maintenances: MaintenanceRow[] }>("/maintenances", query);
       if (options.json === true) return printJson(answer);
-      process.stdout.write(`${table(answer.maintenances)}\n`);
+      const none = state === undefined ? "No maintenance is on or planned" : "No such maintenance";
+      process.stdout.write(`${answer.maintenances.length === 0 ? none : table(answer.maintenances)}\n`);
     });
   addServiceOptions(group.command("add"))
     .argument("[monitor...]", "such as srv_1")

@@ -30,6 +30,11 @@ export function addMonitors(program: Command): void {
         limit,
       });
       if (options.json === true) return printJson(answer);
+      if (answer.servers.length === 0) {
+        const isAll = status === undefined && name === undefined;
+        process.stdout.write(isAll ? "No monitors yet: sonde add --help shows how to add one\n" : "No such monitors\n");
+        return;
+      }
       const incidents = await client.get<{ incidents: IncidentRow[] }>("/incidents", { status: "active", limit: 1000 });
       const recent = process.stdout.isTTY ? await recentOf(client) : undefined;
       process.stdout.write(`${monitorTable(answer.servers, incidents.incidents, recent)}\n`);

@@ -39,6 +39,11 @@ export function addResults(program: Command): void {
       const answer = await client.get<{ results?: ResultRowShown[]; failures?: ResultRowShown[] }>(path, query);
       if (options.json === true) return printJson(answer);
       const rows = answer.results ?? answer.failures ?? [];
+      if (rows.length === 0) {
+        const what = options.failures === true ? "failures" : "results";
+        process.stdout.write(`No ${what} in ${options.period}: --period takes 15m, 1h, 24h or 7d\n`);
+        return;
+      }
       process.stdout.write(options.explain === true ? explanations(rows) : `${resultTable(rows)}\n`);
     });
 }

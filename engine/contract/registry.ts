@@ -1,8 +1,10 @@
 /** The kinds by name. The only file of the engine that the API may import. */
 import type { ZodType } from "zod";
 import { CONTRACT_KINDS, type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
+import type { Engine } from "../../model/subscription.ts";
 import * as list from "../probes/index.ts";
 import { withOpenedKey } from "../protocols/amneziavpn/key.ts";
+import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import type { AnyKind, AnyTunnel, AnyUptime, Runner } from "./kind.ts";
 import type { Probe } from "./probe.ts";
 import type { ParsedTunnel, TunnelFields } from "./tunnel.ts";
@@ -25,6 +27,12 @@ export * from "./tunnel-fields.ts";
 type Listed = keyof typeof list;
 /** Does not compile when the list lacks a kind, or exports what is none. */
 const byKind: Readonly<Record<Kind, AnyKind> & Record<Exclude<Listed, Kind>, never>> = list;
+
+/** Why the core cannot run the link. What knows is loaded where a caller names a core: few do. */
+export async function engineGap(link: string, engine: Engine): Promise<string | undefined> {
+  const choice = await import("../cores/choice.ts");
+  return choice.engineGap(parseProxyLink(link).config, engine);
+}
 
 /** In the order of messages and of the document: the contract's, then those beside it by name. */
 export const uptimeKinds: readonly AnyUptime[] = [

@@ -15,6 +15,8 @@ interface FieldFacts {
   readonly isInCheck: boolean;
   /** It is another name of that field, understood for the kinds of wg-quick files. */
   readonly aliasOf: string | null;
+  /** What a value must be, as a sentence goes on after the field's name; absent: text. */
+  readonly rule?: string;
 }
 
 const text = z.string();
@@ -31,8 +33,8 @@ export const TUNNEL_FIELDS = {
   host: { ...inCheck, schema: text, about: "", maxBytes: 253 },
   username: { ...inCheck, schema: text, about: "", maxBytes: 256 },
   password: { ...inCheck, schema: text, about: "", maxBytes: 4_096 },
-  port: { ...inCheck, schema: port, about: "", maxBytes: null },
-  proto: { ...own, schema: proto, about: "", maxBytes: null },
+  port: { ...inCheck, schema: port, about: "", maxBytes: null, rule: "must be a whole number from 1 to 65535" },
+  proto: { ...own, schema: proto, about: "", maxBytes: null, rule: "must be udp or tcp" },
   remote_id: { ...inCheck, schema: text, about: "", maxBytes: 256 },
   ip: { ...own, schema: text, about: "Literal address used instead of resolving the host", maxBytes: 64 },
   servers: {
@@ -40,6 +42,7 @@ export const TUNNEL_FIELDS = {
     schema: z.array(z.object({ host: text, port: port.default(1_194), proto: proto.default("udp") })),
     about: "openvpn: at most 16, tried in order",
     maxBytes: null,
+    rule: "must be a list of objects, each with host, and port and proto where they are not 1194 and udp",
   },
   wg: { isInCheck: false, aliasOf: "config", schema: text, about: "", maxBytes: LARGE },
   wireguard_config: { isInCheck: false, aliasOf: "config", schema: text, about: "", maxBytes: LARGE },
@@ -52,6 +55,7 @@ export const TUNNEL_FIELDS = {
     schema: z.boolean(),
     about: "wireguard and amneziawg: degraded when a peer that does not decide is silent",
     maxBytes: null,
+    rule: "must be true or false",
   },
   psk: { ...inCheck, schema: text, about: "ikev2", maxBytes: 4_096 },
   local_id: {
@@ -97,4 +101,10 @@ export const CHECK_FIELD_NAMES = OWN_FIELD_NAMES.filter(
 
 function isAlias(name: TunnelFieldName): boolean {
   return TUNNEL_FIELDS[name].aliasOf !== null;
+}
+
+/** Of a value that a body must not hold: the contract's words (docs/api-contract.md#conventions), and what helps. */
+export function fieldRefusal(name: TunnelFieldName): string {
+  const { rule }: FieldFacts = TUNNEL_FIELDS[name];
+  return `Missing or invalid ${name}${rule === undefined ? "" : `: ${name} ${rule}.`}`;
 }

@@ -57,6 +57,12 @@ export function needsPin(config: ProxyConfig, wanted: Engine | null): boolean {
   return chooseEngines(config, wanted).engines.length === 0 && xray.supports(withPin(config, "")) === undefined;
 }
 
+/** @returns why the core that was asked for cannot run the config; undefined when it can */
+export function engineGap(config: ProxyConfig, wanted: Engine): string | undefined {
+  const { engines, refusals } = chooseEngines(config, wanted);
+  return engines.length > 0 || needsPin(config, wanted) ? undefined : refusals.join("; ");
+}
+
 /** The config with a certificate pinned, where it takes any. @param pin SHA-256 of its DER in hex */
 export function withPin(config: ProxyConfig, pin: string): ProxyConfig {
   const { security } = config;

@@ -214,6 +214,14 @@ describe("down", () => {
     expect(outcome).toMatchObject({ verdict: "rejected", message: `The DNS server answered ${rcode} for h.dev (A)` });
   });
 
+  it("that only names other servers, and asks none of them", async () => {
+    const authorities: Answer[] = [{ type: "NS", name: "dev", data: "ns.dev", ttl: 60 }];
+    expect(await run(await peerThat((asked) => answer(asked, [], { authorities })))).toMatchObject({
+      verdict: "rejected",
+      message: "The DNS server only names other servers for h.dev: it is not recursive and does not have the zone",
+    });
+  });
+
   it("no such name, and a name without addresses", async () => {
     const peer = await peerThat(
       zone([{ type: "TXT", name: "bare.dev", data: "x" }, cname("dangling.dev", "gone.dev")]),

@@ -253,6 +253,10 @@ function withoutRecord(heard: readonly Heard[], domain: string): Outcome {
       ? { verdict, message, ...(peer === undefined ? {} : { peer }) }
       : rethrow(unheard.fault);
   }
+  if (heard.some(({ reply }) => reply?.isReferral === true)) {
+    const message = `The DNS server only names other servers for ${domain}: it is not recursive and does not have the zone`;
+    return { verdict: "rejected", message };
+  }
   const isMissing = heard.some(({ reply }) => reply?.rcode === "NXDOMAIN");
   return {
     verdict: "rejected",

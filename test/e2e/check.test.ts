@@ -190,6 +190,11 @@ describe("sonde check", { timeout: 60_000 }, () => {
         [`tuic://${UUID}:x@a.test-site.org:1`, "--engine", "xray"],
         /^sonde: xray cannot run tuic: use --engine singbox$/,
       ],
+      [
+        [`vless://${UUID}@a.test-site.org:1?type=xhttp`, "--engine", "singbox"],
+        /^sonde: sing-box has no xhttp: leave --engine out, or name the other one$/,
+      ],
+      [["gw.test-site.org", "--protocol", "openconnect"], /^sonde: openconnect needs --username$/],
       [["tcp://a.test-site.org:1?%1b[31m=1"], /^sonde: port checks have no �\[31m: they have/],
       [["./"], /^sonde: \.\/ is a folder: sonde bulk checks the files of one$/],
       [["-", "--password-file", "-"], /^sonde: stdin can be the configuration or the password, not both$/],

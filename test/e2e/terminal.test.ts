@@ -320,7 +320,7 @@ describe("the client's commands", () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--yes") });
     const gone = await sonde("rm", id, vpn, "srv_999999", String(job.id), "--yes").catch((error: unknown) => error);
     expect(gone).toMatchObject({ code: 1, stdout: `${id}  deleted\n${vpn}  deleted\n${job.id}  deleted\n` });
-    expect(gone).toMatchObject({ stderr: expect.stringMatching(/^sonde: .* was answered 404: Server not found\n$/) });
+    expect(gone).toMatchObject({ stderr: expect.stringMatching(/^sonde: srv_999999: Server not found\n$/) });
   });
 
   it("end without a word when who reads has enough", async () => {
@@ -413,16 +413,35 @@ describe("the client's commands", () => {
     },
   );
 
+  it("say when there is nothing to list", { timeout: 60_000 }, async () => {
+    const fresh = await startProduct();
+    const given = { ...env(), SONDE_URL: fresh.url, SONDE_KEY: fresh.key };
+    const lists: readonly (readonly [words: string, said: string])[] = [
+      ["monitors", "No monitors yet: sonde add --help shows how to add one\n"],
+      ["monitors --status down", "No such monitors\n"],
+      ["results", "No results in 1h: --period takes 15m, 1h, 24h or 7d\n"],
+      ["results --failures --explain", "No failures in 1h: --period takes 15m, 1h, 24h or 7d\n"],
+      ["incidents --status active", "No active incidents\n"],
+      ["maintenance list", "No maintenance is on or planned\n"],
+    ];
+    for (const [words, said] of lists) {
+      const { stdout } = await run(process.execPath, [SONDE, ...words.split(" ")], { env: given });
+      expect(stdout, words).toBe(said);
+    }
+    await fresh.stop();
+  });
+
   it("say in one line what is wrong, with exit code 1", { timeout: 60_000 }, async () => {
     const failures: readonly (readonly [words: readonly string[], env: Record<string, string>, message: RegExp])[] = [
       [
         ["monitors"],
         { SONDE_URL: `http://127.0.0.1:${await freePort()}` },
-        /^sonde: no answer from http:\/\/127\.0\.0\.1:\d+ \(ECONNREFUSED\)/,
+        /^sonde: no answer from http:\/\/127\.0\.0\.1:\d+ \(nothing listens there\)/,
       ],
-      [["monitors", "--key", "uk1_wrong"], {}, /^sonde: GET \/servers\S* was answered 401: Invalid or expired API key/],
-      [["results", "srv_999"], {}, /^sonde: .* was answered 404: Server not found/],
-      [["results", "--period", "2h"], {}, /^sonde: .* was answered 400: period must be/],
+      [["monitors", "--key", "uk1_wrong"], {}, /^sonde: Invalid or expired API key: give another one/],
+      [["results", "srv_999"], {}, /^sonde: Server not found/],
+      [["results", "--period", "2h"], {}, /^sonde: period must be/],
+      [["add", "10.9.8.7:22"], {}, /^sonde: 10\.9\.8\.7 cannot be monitored: .*SONDE_ALLOW_NETS\n$/],
       [["monitors"], { SONDE_DATA_DIR: temporaryFolder() }, /^sonde: no key: /],
     ];
     for (const [words, over, message] of failures) {

@@ -17,6 +17,7 @@ Endpoint = vpn.test-site.org:51820
 `;
 const UUID = "2f9c8a5e-6a3f-4b1e-9d4c-0a1b2c3d4e5f";
 const VLESS = `vless://${UUID}@vpn.test-site.org:443?security=tls&sni=vpn.test-site.org#Berlin`;
+const XHTTP = `vless://${UUID}@vpn.test-site.org:443?security=tls&type=xhttp`;
 const TUIC = `tuic://${UUID}:secret-word@vpn.test-site.org:443#T`;
 const LOGIN = { username: "ada", password: "secret-word" };
 
@@ -144,6 +145,10 @@ export function checksSuite(server: "net" | "node"): void {
       });
     });
 
+    it("leaves to xray what it can do with the certificate that the server shows", async () => {
+      expect((await post({ config: `${XHTTP}&allowInsecure=1`, engine: "xray" })).status).toBe(200);
+    });
+
     it("clamps the time-out and never refuses it", async () => {
       const cases: readonly (readonly [unknown, number])[] = [
         [undefined, 30],
@@ -189,7 +194,7 @@ export function checksSuite(server: "net" | "node"): void {
         [{ protocol: "openconnect" }, 400, "Missing host for openconnect"],
         [{ protocol: "openconnect", ...LOGIN }, 400, "Missing host for openconnect"],
         [{ protocol: "ikev2", ...LOGIN }, 400, "Missing host for ikev2"],
-        [{ config: VLESS, port: 70_000 }, 400, "Missing or invalid port"],
+        [{ config: VLESS, port: 70_000 }, 400, "Missing or invalid port: port must be a whole number from 1 to 65535."],
         [{ config: VLESS, engine: "clash" }, 400, "engine must be xray or singbox."],
         [{ config: VLESS, region: "Germany" }, 400, "Invalid region"],
         [
@@ -202,6 +207,11 @@ export function checksSuite(server: "net" | "node"): void {
           { config: VLESS, protocol: "trojan" },
           422,
           "Invalid VPN configuration: the link is vless, the protocol is trojan",
+        ],
+        [
+          { config: `${XHTTP}#X`, engine: "singbox" },
+          422,
+          "Invalid VPN configuration: sing-box has no xhttp. Leave engine out, or name the other one",
         ],
         [{ config: TUIC, engine: "xray" }, 422, "Invalid VPN configuration: xray cannot run tuic"],
         [{ protocol: "openconnect", host: "vpn.test-site.org" }, 422, "Invalid VPN configuration: missing username"],

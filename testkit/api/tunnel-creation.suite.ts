@@ -101,24 +101,27 @@ export function tunnelCreationSuite(server: "net" | "node"): void {
       });
     });
 
-    it.each([
+    const PORT = "a whole number from 1 to 65535";
+    const PROTO = "udp or tcp";
+    const SERVERS = "a list of objects, each with host, and port and proto where they are not 1194 and udp";
+    it.each<[field: string, value: unknown, rule?: string]>([
       ["protocol", 7],
       ["url", 5],
       ["config", ["x"]],
       ["host", { a: 1 }],
       ["username", true],
       ["password", 5],
-      ["port", "443"],
-      ["port", 0],
-      ["port", 65_536],
-      ["port", 1.5],
-      ["proto", "sctp"],
+      ["port", "443", PORT],
+      ["port", 0, PORT],
+      ["port", 65_536, PORT],
+      ["port", 1.5, PORT],
+      ["proto", "sctp", PROTO],
       ["remote_id", 5],
       ["ip", 5],
-      ["servers", {}],
-      ["servers", [{ host: 5 }]],
-      ["servers", [{ port: 1 }]],
-      ["servers", ["a"]],
+      ["servers", {}, SERVERS],
+      ["servers", [{ host: 5 }], SERVERS],
+      ["servers", [{ port: 1 }], SERVERS],
+      ["servers", ["a"], SERVERS],
       ["wg", 5],
       ["wireguard_config", 5],
       ["wireguard_ip", 5],
@@ -129,10 +132,11 @@ export function tunnelCreationSuite(server: "net" | "node"): void {
       ["pin", 5],
       ["psk", 5],
       ["local_id", 5],
-      ["all_peers", "true"],
+      ["all_peers", "true", "true or false"],
       ["config", "a\u0000b"],
-    ])("refuses %s = %j as a wrong type, on create and on change", async (field, value) => {
-      const wrong = { error: true, code: 400, message: `Missing or invalid ${field}` };
+    ])("refuses %s = %j as a wrong type, on create and on change", async (field, value, rule?: string) => {
+      const message = `Missing or invalid ${field}${rule === undefined ? "" : `: ${field} must be ${rule}.`}`;
+      const wrong = { error: true, code: 400, message };
       expect((await create({ name: "T", ...GOOD.openconnect, [field]: value })).body).toEqual(wrong);
       const { id } = await made(GOOD.openconnect ?? {});
       expect((await change(id, { [field]: value })).body).toEqual(wrong);

@@ -153,6 +153,7 @@ describe("a reply", () => {
       rcode: "NOERROR",
       truncated: false,
       negativeTtlS: null,
+      isReferral: false,
       records: [
         { name: "host.sonde.dev", type: "CNAME", ttlS: 30, data: "edge.sonde.dev" },
         { name: "edge.sonde.dev", type: "A", ttlS: 20, data: "9.9.9.9" },
@@ -253,6 +254,18 @@ describe("a reply", () => {
     expect(read(reply([], { flags: 3, authorities: [soa] }))).toMatchObject({ negativeTtlS: 60 });
     expect(read(reply([], { flags: 3, authorities: [{ ...soa, ttl: 5 }] }))).toMatchObject({ negativeTtlS: 5 });
     expect(read(reply([], { flags: 3 }))).toMatchObject({ negativeTtlS: null });
+  });
+
+  it("is a referral when it names servers and says nothing of the name", () => {
+    const servers: Answer = { type: "NS", name: "sonde.dev", ttl: 60, data: "ns.sonde.dev" };
+    const soa: Answer = { type: "SOA", name: "sonde.dev", ttl: 300, data: { mname: "a.b", rname: "c.d", minimum: 60 } };
+    const isReferral = (...words: Parameters<typeof reply>) => (read(reply(...words)) as Reply).isReferral;
+    expect(isReferral([], { authorities: [servers] })).toBe(true);
+    expect(isReferral([], { authorities: [servers, soa] })).toBe(false);
+    expect(isReferral([], { authorities: [servers], flags: packet.AUTHORITATIVE_ANSWER })).toBe(false);
+    expect(isReferral([], { authorities: [servers], flags: 3 })).toBe(false);
+    const record: Answer = { type: "A", name: "host.sonde.dev", data: "9.9.9.9", ttl: 1 };
+    expect(isReferral([record], { authorities: [servers] })).toBe(false);
   });
 
   it("with a TTL beyond 31 bits is not kept at all (RFC 2181 section 8)", () => {

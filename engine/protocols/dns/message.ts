@@ -17,6 +17,8 @@ const RCODES = ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED
 const WITHOUT_QUESTION = new Set(["FORMERR", "SERVFAIL", "NOTIMP", "REFUSED"]);
 
 const HEADER_BYTES = 12;
+/** AA of the header's flags. */
+const AUTHORITATIVE = 0x0400;
 /** Longest reply that is read, also over TCP: about 1,000 addresses. Far below what decoding would notice. */
 export const MESSAGE_BYTES = 16_384;
 const RECORD_LIMIT = 1_024;
@@ -48,6 +50,8 @@ export interface Reply {
   readonly records: readonly DnsRecord[];
   /** How long "no such record" may be believed (RFC 2308 section 5); null when the server did not say. */
   readonly negativeTtlS: number | null;
+  /** It names other servers and says no more (RFC 1034 section 4.3.1): it is not recursive, and does not have the zone of the name. */
+  readonly isReferral: boolean;
 }
 
 /** @param name as toAsciiName() gives it, or empty for the root; @param id 0 to 65535, random */
@@ -89,10 +93,12 @@ export function decodeReply(bytes: Uint8Array, query: Query): Reply | undefined 
   if (!answersQuestion(reader, questions, rcode, query)) return undefined;
   if (bytes.length > MESSAGE_BYTES) throw new DnsFormatError(`reply of ${bytes.length} bytes`);
   if (answers + authorities > RECORD_LIMIT) throw new DnsFormatError(`reply of ${answers + authorities} records`);
-  if ((flags & 0x0200) !== 0) return { rcode, truncated: true, records: [], negativeTtlS: null };
+  if ((flags & 0x0200) !== 0) return { rcode, truncated: true, records: [], negativeTtlS: null, isReferral: false };
   const records = readAnswers(reader, answers, query.type);
-  const negativeTtlS = records.length === 0 ? negativeTtl(reader, authorities) : null;
-  return { rcode, truncated: false, records, negativeTtlS };
+  const { negativeTtlS, hasServers } =
+    records.length === 0 ? readAuthorities(reader, authorities) : { negativeTtlS: null, hasServers: false };
+  const isReferral = hasServers && negativeTtlS === null && rcode === "NOERROR" && (flags & AUTHORITATIVE) === 0;
+  return { rcode, truncated: false, records, negativeTtlS, isReferral };
 }
 
 function answersQuestion(reader: Reader, questions: number, rcode: string, query: Query): boolean {
@@ -118,19 +124,27 @@ function readAnswers(reader: Reader, count: number, asked: QuestionType): DnsRec
   return records;
 }
 
+interface Authorities {
+  readonly negativeTtlS: number | null;
+  readonly hasServers: boolean;
+}
+
 /** RFC 2308 section 5: the smaller of the SOA's own TTL and its last field. An authority section that cannot be read is as good as none. */
-function negativeTtl(reader: Reader, count: number): number | null {
+function readAuthorities(reader: Reader, count: number): Authorities {
+  let hasServers = false;
   try {
     for (let index = 0; index < count; index++) {
       const record = reader.record();
       if (record.type === TYPE_NUMBERS.SOA && record.end - reader.offset >= 20) {
         reader.offset = record.end - 4;
-        return Math.min(record.ttlS, reader.uint32());
+        return { negativeTtlS: Math.min(record.ttlS, reader.uint32()), hasServers };
       }
+      hasServers ||= record.type === TYPE_NUMBERS.NS;
       reader.offset = record.end;
     }
   } catch (error) {
     if (!(error instanceof DnsFormatError)) throw error;
+    return { negativeTtlS: null, hasServers: false };
   }
-  return null;
+  return { negativeTtlS: null, hasServers };
 }
