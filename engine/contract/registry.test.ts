@@ -1,8 +1,10 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { CONTRACT_KINDS, familyOf, isPassive, TUNNEL_PROTOCOLS } from "../../model/kind.ts";
 import { chooseEngines } from "../cores/choice.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
+import type { AnyKind } from "./kind.ts";
+import type { ProbeContext } from "./probe.ts";
 import { fieldsOf, KINDS, kindNamed, parse, probeList, settingsOf, tunnels, uptimeKinds } from "./registry.ts";
 
 const TARGET = { host: "127.0.0.1", port: 4_711 };
@@ -43,6 +45,24 @@ describe("kinds", () => {
       expect([kindNamed(word), settingsOf(word)]).toEqual([undefined, undefined]);
     }
   });
+});
+
+it("says nothing of the program's folder where a kind's code cannot be loaded, and leaves the reason to the log once", async () => {
+  const cause = new Error("Cannot find module '/opt/sonde/chunks/x.js'");
+  const [port] = uptimeKinds.filter(({ kind }) => kind === "port");
+  const { port: probe } = probeList([{ ...port, load: () => Promise.reject(cause) } as AnyKind]);
+  const strays: unknown[] = [];
+  const hear = (reason: unknown): number => strays.push(reason);
+  process.on("unhandledRejection", hear);
+  try {
+    for (const _ of [1, 2]) {
+      const fault = await Promise.resolve(probe?.run({}, {} as ProbeContext)).catch((error: unknown) => error);
+      expect(fault).toMatchObject({ verdict: "internal-error", message: expect.not.stringContaining("/") });
+    }
+    await vi.waitFor(() => expect(strays).toEqual([cause]));
+  } finally {
+    process.off("unhandledRejection", hear);
+  }
 });
 
 describe("uptime kinds", () => {

@@ -2,6 +2,7 @@
 import type { ZodType } from "zod";
 import { CONTRACT_KINDS, type Kind, TUNNEL_PROTOCOLS, type TunnelProtocol, type UptimeKind } from "../../model/kind.ts";
 import type { Engine } from "../../model/subscription.ts";
+import { NetworkFault } from "../net/fault.ts";
 import * as list from "../probes/index.ts";
 import { withOpenedKey } from "../protocols/amneziavpn/key.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
@@ -90,22 +91,36 @@ export type AnyProbe = Probe<unknown>;
 export type ProbeList = Readonly<Record<string, AnyProbe>>;
 
 /** In the thread that runs checks: every kind that has code to run. */
-export function probeList(): ProbeList {
-  const active = Object.values<AnyKind>(byKind).filter((described) => described.isPassive === false);
+export function probeList(kinds: readonly AnyKind[] = Object.values<AnyKind>(byKind)): ProbeList {
+  const active = kinds.filter((described) => described.isPassive === false);
   return Object.fromEntries(active.map((described) => [described.kind, probeOf(described)]));
 }
 
-/** Its code is loaded by its first check: most services watch a few of the kinds, and every prober's thread would keep the code of all. */
+/** Who owns a monitor can do nothing about it, and is not to read where the program lies. */
+const NOT_LOADED = "A part of Sonde cannot be loaded: its files have changed while it runs. It must be started again";
+
+/**
+ * Its code is loaded by its first check: most services watch a few of the kinds, and every prober's thread would keep the code of all. What cannot be
+ * loaded is left to the thread as a stray rejection once, so that the log has it with its paths.
+ */
 function probeOf({ settings: schema, load }: Exclude<AnyKind, { readonly isPassive: true }>): AnyProbe {
   let runner: Runner<unknown> | null = null;
+  let isLogged = false;
+  const fail = (error: unknown): never => {
+    if (!isLogged) void Promise.reject(error);
+    isLogged = true;
+    throw new NetworkFault("internal-error", NOT_LOADED);
+  };
   return {
     settings: schema,
     run(settings, context) {
       if (runner !== null) return runner.run(settings, context);
-      return load().then((loaded) => {
-        runner = loaded;
-        return loaded.run(settings, context);
-      });
+      return load()
+        .catch(fail)
+        .then((loaded) => {
+          runner = loaded;
+          return loaded.run(settings, context);
+        });
     },
   };
 }

@@ -198,6 +198,9 @@ describe("faults and unknown things", () => {
       verdict: "internal-error",
       message: "TypeError: x is not a function",
     });
+    const missing = new Error("Cannot find module '/opt/sonde/dist/x.js' imported from file:///opt/sonde/dist/y.js");
+    expect(classify(missing, null).message).toBe("Error: Cannot find module '…' imported from …");
+    expect(classify(new Error("https://a.test-site.org/b/c and /x"), null).message).toContain(".org/b/c and /x");
     expect(classify("text", null).verdict).toBe("internal-error");
     expect(classify(undefined, null).verdict).toBe("internal-error");
     expect(classify({ code: "ECONNREFUSED" }, null).verdict).toBe("internal-error");

@@ -14,6 +14,9 @@ const MESSAGE_LENGTH = 500;
 /** A cause chain or an AggregateError deeper than this is not looked into. */
 const CAUSE_DEPTH = 5;
 
+/** Of a file of this machine, in a message that nobody wrote for who reads it. */
+const OWN_PATH = /(?<![\w:/.])(?:file:\/\/)?(?:\/[^\s/'"`]+){2,}/g;
+
 const TIMED_OUT: Readonly<Record<Phase | "unknown", string>> = {
   resolve: "The DNS servers did not answer in time",
   connect: "The connection attempt timed out",
@@ -81,7 +84,8 @@ function classifyDeep(error: unknown, stage: Phase | null, depth: number): Class
   if (known !== undefined) return withWords(known, error, code);
   // AbortSignal.timeout() and abort() without a reason of ours: only deadlines abort checks.
   if (error.name === "AbortError" || error.name === "TimeoutError") return timedOut(stage);
-  return { verdict: "internal-error", message: plainText(`${textOf(error.name)}: ${textOf(error.message)}`) };
+  const message = plainText(`${textOf(error.name)}: ${textOf(error.message)}`).replace(OWN_PATH, "…");
+  return { verdict: "internal-error", message };
 }
 
 function ofFault(fault: NetworkFault): Classified {
