@@ -14,7 +14,7 @@ const MESSAGE_LENGTH = 500;
 /** A cause chain or an AggregateError deeper than this is not looked into. */
 const CAUSE_DEPTH = 5;
 
-/** Of a file of this machine, in a message that nobody wrote for who reads it. */
+/** Of a file of this machine, in the message of an error that none of our own code made. */
 const OWN_PATH = /(?<![\w:/.])(?:file:\/\/)?(?:\/[^\s/'"`]+){2,}/g;
 
 const TIMED_OUT: Readonly<Record<Phase | "unknown", string>> = {
