@@ -20,10 +20,18 @@ export function certificateFaultOf(
   const words = classifyCode(code, "handshake")?.message ?? `The certificate is not valid (${code})`;
   if (code === "CERT_HAS_EXPIRED") return new NetworkFault("cert-invalid", expiredWords(words, certificate, nowMs));
   if (code === "CERT_NOT_YET_VALID") return new NetworkFault("cert-invalid", `${words}: ${certificate?.validFrom}`);
+  if (code === "UNSPECIFIED") return new NetworkFault("cert-invalid", `${words}${reasonOf(socket)}`);
   if (code !== "ERR_TLS_CERT_ALTNAME_INVALID") return new NetworkFault("cert-invalid", words);
   return new NetworkFault("cert-invalid", `${words} than ${host}`, {
     peer: certificate?.subjectAltName ?? certificate?.subject ?? "",
   });
+}
+
+/** OpenSSL's own words for what Node has no code for, such as a digest that is too weak. Node keeps them where its types do not look. */
+function reasonOf(socket: TLSSocket): string {
+  const { ssl } = socket as unknown as { readonly ssl?: { verifyError?(): Error | null } | null };
+  const reason = ssl?.verifyError?.()?.message;
+  return reason === undefined ? "" : `: ${reason}`;
 }
 
 /** OpenSSL gives one code for the server's certificate and for those above it. */

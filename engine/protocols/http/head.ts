@@ -41,8 +41,8 @@ const OTHER = -1;
 /** 10^15 is the largest power of ten that a number still counts exactly. */
 const CONTENT_LENGTH_DIGITS = 15;
 
-/** One header with its name and folded lines: twice what the widespread servers let an application send. */
-export const HEADER_LIMIT_BYTES = 8 * 1024;
+/** One header with its name and folded lines: what Node and others take for all together. Policies of 8 KiB and more exist. */
+export const HEADER_LIMIT_BYTES = 16 * 1024;
 /** Headers of one answer; servers that send a hundred exist. */
 export const HEADER_COUNT_LIMIT = 256;
 
