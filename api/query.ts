@@ -146,10 +146,9 @@ export function timeParameter(name: string, description: string): QueryParameter
   };
 }
 
-/** Ids between commas, each once; null when absent. @param most of them */
-export function idsParameter(
+/** Ids of monitors between commas, each once; null when absent. @param most of them */
+export function monitorIdsParameter(
   name: string,
-  kind: "server" | "incident" | "subscription",
   most: number,
   description: string,
 ): QueryParameter<readonly number[] | null> {
@@ -162,7 +161,7 @@ export function idsParameter(
       const words = text.split(",");
       if (words.length > most) throw badRequest(message);
       const ids = words.map((word) => {
-        const id = parseId(kind, word.trim());
+        const id = parseId("server", word.trim());
         if (id === undefined) throw badRequest(message);
         return id;
       });

@@ -1,6 +1,6 @@
 /** A webhook and what was sent to it, as the API and the operator's command show them: no secret (docs/api-contract.md#webhooks). */
 import { formatId } from "../model/ids.ts";
-import { formatIso } from "../model/time.ts";
+import { formatIso, isoOrNull } from "../model/time.ts";
 import type { WebhookDelivery, WebhookRecord } from "../store/sql/webhooks/port.ts";
 
 export function viewWebhook(webhook: WebhookRecord) {
@@ -34,8 +34,4 @@ export function viewDelivery(delivery: WebhookDelivery) {
       duration_ms: Math.round(attempt.durationMs),
     })),
   };
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : formatIso(atMs);
 }

@@ -8,10 +8,10 @@ import { parseTime } from "./time.ts";
  * begins: it holds from now on · worsens: it holds, and is worse · ends · acknowledged: a person works on it · notice: reported once, and has
  * no end
  */
-type SignalTurn = "begins" | "worsens" | "ends" | "acknowledged" | "notice";
+type SignalTransition = "begins" | "worsens" | "ends" | "acknowledged" | "notice";
 
 export interface AlertSignal {
-  readonly turn: SignalTurn;
+  readonly transition: SignalTransition;
   readonly event: AlertEvent;
   readonly severity: AlertSeverity;
   readonly subject: string;
@@ -37,7 +37,7 @@ export function signalOf(type: EventType, data: Data, atMs: number): AlertSignal
     case "incident.recovered":
       return incidentSignal(type, data, atMs);
     case "incident.acknowledged":
-      return { ...incidentSignal("incident.opened", data, atMs), turn: "acknowledged" };
+      return { ...incidentSignal("incident.opened", data, atMs), transition: "acknowledged" };
     case "monitor.partial":
       return ofMonitor(
         "partial",
@@ -52,9 +52,9 @@ export function signalOf(type: EventType, data: Data, atMs: number): AlertSignal
       return ofMonitor("domain", "notice", data, atMs, endsIn("The domain's registration", data));
     case "monitor.configs_failing":
     case "monitor.configs_recovered": {
-      const turn = type === "monitor.configs_failing" ? "begins" : "ends";
+      const transition = type === "monitor.configs_failing" ? "begins" : "ends";
       const why = `${data.configs_working} of ${data.configs_total} configurations work from ${data.location}`;
-      return ofMonitor("configs", turn, data, atMs, why);
+      return ofMonitor("configs", transition, data, atMs, why);
     }
     case "subscription.sync_failed":
     case "subscription.auto_disabled":
@@ -75,7 +75,7 @@ function incidentSignal(type: IncidentEventType, data: Data, atMs: number): Aler
   const isDown = incident.error_type === "down";
   return {
     ...NO_SUBJECT,
-    turn: type === "incident.opened" ? "begins" : type === "incident.recovered" ? "ends" : "worsens",
+    transition: type === "incident.opened" ? "begins" : type === "incident.recovered" ? "ends" : "worsens",
     event: isDown ? "down" : "login_refused",
     severity: isDown ? "critical" : "warning",
     subject: incident.id,
@@ -86,10 +86,25 @@ function incidentSignal(type: IncidentEventType, data: Data, atMs: number): Aler
   };
 }
 
-function ofMonitor(event: AlertEvent, turn: SignalTurn, data: Data, atMs: number, why: string): AlertSignal {
+function ofMonitor(
+  event: AlertEvent,
+  transition: SignalTransition,
+  data: Data,
+  atMs: number,
+  why: string,
+): AlertSignal {
   const { id } = data.monitor as MonitorOf;
   const monitorId = parseId("server", id) ?? null;
-  return { ...NO_SUBJECT, turn, event, severity: "warning", subject: `${id}:${event}`, monitorId, why, sinceMs: atMs };
+  return {
+    ...NO_SUBJECT,
+    transition,
+    event,
+    severity: "warning",
+    subject: `${id}:${event}`,
+    monitorId,
+    why,
+    sinceMs: atMs,
+  };
 }
 
 function endsIn(what: string, data: Data): string {
@@ -104,7 +119,7 @@ function syncSignal(type: EventType, data: Data, atMs: number): AlertSignal {
   const why = syncErrorMessage ?? "The list could not be read";
   return {
     ...NO_SUBJECT,
-    turn: "notice",
+    transition: "notice",
     event: "sync",
     severity: "warning",
     subject: isOff ? `sub_${id}:off` : `sub_${id}`,
@@ -119,7 +134,7 @@ function channelSignal(data: Data, atMs: number): AlertSignal {
   const { id, name } = data.channel as { readonly id: number; readonly name: string };
   return {
     ...NO_SUBJECT,
-    turn: "notice",
+    transition: "notice",
     event: "channel",
     severity: "warning",
     subject: `channel:${id}`,

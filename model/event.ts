@@ -9,7 +9,7 @@ import { type IncidentLevel, severityOf } from "./incident.ts";
 import { familyOf, type Kind } from "./kind.ts";
 import { isActive, type PauseReason } from "./monitor.ts";
 import type { LiveStatus, MonitorStatus } from "./status.ts";
-import { daysUntil, formatIso, formatUtc } from "./time.ts";
+import { daysUntil, formatIso, formatUtc, isoOrNull } from "./time.ts";
 
 export const EVENT_TYPES = [
   "monitor.paused",
@@ -158,9 +158,9 @@ export function incidentData(incident: EventIncident) {
     status: incident.endedAtMs === null ? "active" : "recovered",
     severity: severityOf(incident.level),
     started_at: formatIso(incident.startedAtMs),
-    ended_at: incident.endedAtMs === null ? null : formatIso(incident.endedAtMs),
+    ended_at: isoOrNull(incident.endedAtMs),
     acknowledged: incident.acknowledgedAtMs !== null,
-    acknowledged_at: incident.acknowledgedAtMs === null ? null : formatIso(incident.acknowledgedAtMs),
+    acknowledged_at: isoOrNull(incident.acknowledgedAtMs),
     error_type: incident.level,
     error_message: incident.errorMessage,
   };

@@ -57,14 +57,14 @@ export function readOutcome(value: unknown): CheckOutcome {
     startedAtMs: numberOf(from.startedAtMs, 0, LATEST_MS, "startedAtMs"),
     latenessMs: numberOf(from.latenessMs, 0, MAX_MS, "latenessMs"),
     durationMs: numberOf(from.durationMs, 0, MAX_MS, "durationMs"),
-    latencyMs: numberOrNull(from.latencyMs, 0, MAX_MS, "latencyMs"),
-    connectMs: numberOrNull(from.connectMs, 0, MAX_MS, "connectMs"),
+    latencyMs: numberOrNull(from.latencyMs, MAX_MS, "latencyMs"),
+    connectMs: numberOrNull(from.connectMs, MAX_MS, "connectMs"),
     peerAnswered: booleanOf(from.peerAnswered, "peerAnswered"),
     message: textOrNull(from.message, MAX_MESSAGE, "message"),
     phases: phasesOf(objectOf(from.phases, "phases")),
     explanation: from.explanation === null ? null : explanationOf(objectOf(from.explanation, "explanation")),
     certificate: from.certificate === null ? null : certificateOf(objectOf(from.certificate, "certificate")),
-    domainExpiresAtMs: numberOrNull(from.domainExpiresAtMs, 0, LATEST_MS, "domainExpiresAtMs"),
+    domainExpiresAtMs: numberOrNull(from.domainExpiresAtMs, LATEST_MS, "domainExpiresAtMs"),
   };
   const { tunnel, checker, configs, isSpent } = from;
   return tunnel === undefined && checker === undefined && configs === undefined && isSpent === undefined
@@ -109,8 +109,8 @@ function certificateOf(from: Fields): CertificateState {
 export function readTunnelFacts(value: unknown): TunnelFacts {
   const from = objectOf(value, "tunnel");
   return {
-    connectionTimeMs: numberOrNull(from.connectionTimeMs, 0, MAX_MS, "tunnel.connectionTimeMs"),
-    handshakeTimeMs: numberOrNull(from.handshakeTimeMs, 0, MAX_MS, "tunnel.handshakeTimeMs"),
+    connectionTimeMs: numberOrNull(from.connectionTimeMs, MAX_MS, "tunnel.connectionTimeMs"),
+    handshakeTimeMs: numberOrNull(from.handshakeTimeMs, MAX_MS, "tunnel.handshakeTimeMs"),
     assignedIp: textOrNull(from.assignedIp, MAX_ADDRESS, "tunnel.assignedIp"),
     engineUsed: engineOf(from.engineUsed),
     ...(from.exitCountry !== undefined && {
@@ -148,14 +148,14 @@ export function sound(outcome: CheckOutcome): CheckOutcome {
     startedAtMs: Math.round(nearestNumber(outcome.startedAtMs, 0, LATEST_MS)),
     latenessMs: nearestNumber(outcome.latenessMs, 0, MAX_MS),
     durationMs: nearestNumber(outcome.durationMs, 0, MAX_MS),
-    latencyMs: nearestOrNull(outcome.latencyMs, 0, MAX_MS),
-    connectMs: nearestOrNull(outcome.connectMs, 0, MAX_MS),
+    latencyMs: nearestOrNull(outcome.latencyMs, MAX_MS),
+    connectMs: nearestOrNull(outcome.connectMs, MAX_MS),
     peerAnswered: outcome.peerAnswered,
     message: soundText(outcome.message, MAX_MESSAGE),
     phases: soundPhases(outcome.phases),
     explanation: explanation === null ? null : soundExplanation(explanation),
     certificate: certificate === null ? null : soundCertificate(certificate),
-    domainExpiresAtMs: nearestOrNull(outcome.domainExpiresAtMs, 0, LATEST_MS),
+    domainExpiresAtMs: nearestOrNull(outcome.domainExpiresAtMs, LATEST_MS),
   };
   if (isSpent === undefined && tunnel === undefined && checker === undefined && configs === undefined) return bounded;
   return {
@@ -202,8 +202,8 @@ function soundCertificate({ valid, expiresAtMs }: CertificateState): Certificate
 
 function soundTunnel(facts: TunnelFacts): TunnelFacts {
   return {
-    connectionTimeMs: nearestOrNull(facts.connectionTimeMs, 0, MAX_MS),
-    handshakeTimeMs: nearestOrNull(facts.handshakeTimeMs, 0, MAX_MS),
+    connectionTimeMs: nearestOrNull(facts.connectionTimeMs, MAX_MS),
+    handshakeTimeMs: nearestOrNull(facts.handshakeTimeMs, MAX_MS),
     assignedIp: soundText(facts.assignedIp, MAX_ADDRESS),
     engineUsed: facts.engineUsed,
     ...(facts.exitCountry !== undefined && { exitCountry: storableText(facts.exitCountry, COUNTRY_LENGTH) }),

@@ -23,8 +23,8 @@ export function numberOf(value: unknown, least: number, most: number, what: stri
   return value + 0;
 }
 
-export function numberOrNull(value: unknown, least: number, most: number, what: string): number | null {
-  return value === null ? null : numberOf(value, least, most, what);
+export function numberOrNull(value: unknown, most: number, what: string): number | null {
+  return value === null ? null : numberOf(value, 0, most, what);
 }
 
 /** 0 or more, exact in a double. */
@@ -80,6 +80,6 @@ export function nearestNumber(value: number, least: number, most: number): numbe
   return value > most ? most : value + 0;
 }
 
-export function nearestOrNull(value: number | null, least: number, most: number): number | null {
-  return value === null || !Number.isFinite(value) ? null : nearestNumber(value, least, most);
+export function nearestOrNull(value: number | null, most: number): number | null {
+  return value === null || !Number.isFinite(value) ? null : nearestNumber(value, 0, most);
 }

@@ -241,7 +241,7 @@ export function readPageUpdate(body: Json, before: PageUpdate | null, nowMs: num
   try {
     const sent = new Sent(body);
     const atMs = before?.atMs ?? Math.round(nowMs);
-    const endsAtMs = sent.has("ends_at") ? timeOf(sent.get("ends_at"), "ends_at") : (before?.endsAtMs ?? null);
+    const endsAtMs = sent.has("ends_at") ? endsAtOf(sent.get("ends_at")) : (before?.endsAtMs ?? null);
     if (endsAtMs !== null && endsAtMs <= atMs) throw new Fault("ends_at must be after the update.");
     return {
       update: {
@@ -258,10 +258,10 @@ export function readPageUpdate(body: Json, before: PageUpdate | null, nowMs: num
   }
 }
 
-function timeOf(value: unknown, what: string): number | null {
+function endsAtOf(value: unknown): number | null {
   if (value === null) return null;
   const atMs = typeof value === "string" ? parseTime(value) : undefined;
-  if (atMs === undefined) throw new Fault(`${what} must be an ISO time, such as 2026-11-21T06:10:00Z.`);
+  if (atMs === undefined) throw new Fault(`ends_at must be an ISO time, such as 2026-11-21T06:10:00Z.`);
   return atMs;
 }
 

@@ -37,6 +37,11 @@ export function formatIso(atMs: number): string {
   return `${iso}${TWO_DIGITS[second]}.${zeros}${thousandths}Z`;
 }
 
+/** As formatIso(); null stays null. */
+export function isoOrNull(atMs: number | null): string | null {
+  return atMs === null ? null : formatIso(atMs);
+}
+
 /** The calendar month, UTC, `YYYY-MM`: what the on-demand quota is counted by. */
 export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);

@@ -4,7 +4,7 @@ import { MESSAGE_REASONS, type MessageReason } from "../../model/alert-message.t
 import { type AlertRule, silentRuleWarnings } from "../../model/alerting-rule.ts";
 import { awaitsConfirmation, channelStateOf } from "../../model/channel.ts";
 import { formatId, parseId } from "../../model/ids.ts";
-import { formatIso } from "../../model/time.ts";
+import { formatIso, isoOrNull } from "../../model/time.ts";
 import type { DefinedChannel } from "../../scheduler/alerts/channels/define.ts";
 import { CHANNEL_KINDS, channelKind } from "../../scheduler/alerts/channels/index.ts";
 import { sampleMessage } from "../../scheduler/alerts/channels/sample.ts";
@@ -373,10 +373,6 @@ function view(record: ChannelRecord, rules: readonly AlertRule[]) {
     created_at: formatIso(record.createdAtMs),
     updated_at: formatIso(record.updatedAtMs),
   };
-}
-
-function isoOrNull(atMs: number | null): string | null {
-  return atMs === null ? null : formatIso(atMs);
 }
 
 /** Monitors have the same words, and refuse by their schema. */

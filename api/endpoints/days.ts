@@ -10,7 +10,7 @@ import { badRequest } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { findMonitor } from "../monitors/find.ts";
-import { idsParameter, type QueryParameter, readQuery } from "../query.ts";
+import { monitorIdsParameter, type QueryParameter, readQuery } from "../query.ts";
 import { type ProjectCall, type Route, shape } from "../route.ts";
 import { serverIdParams } from "./params.ts";
 
@@ -32,7 +32,7 @@ const daysParameter: QueryParameter<number> = {
 };
 const oneQuery = { days: daysParameter } as const;
 const manyQuery = {
-  ids: idsParameter("ids", "server", MOST_IDS, "Monitors whose days are wanted, between commas."),
+  ids: monitorIdsParameter("ids", MOST_IDS, "Monitors whose days are wanted, between commas."),
   days: daysParameter,
 } as const;
 

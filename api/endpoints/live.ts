@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Api } from "../api.ts";
 import type { StreamedResponse } from "../http.ts";
 import { MOST_WATCHED } from "../live/subscriber.ts";
-import { idsParameter, readQuery, textParameter } from "../query.ts";
+import { monitorIdsParameter, readQuery, textParameter } from "../query.ts";
 import type { ProjectCall, Route } from "../route.ts";
 import { SSE_BEAT, SSE_HEADERS, SSE_TYPE, sseBye } from "../sse.ts";
 
@@ -11,9 +11,8 @@ const liveQuery = {
   project: textParameter(
     "The project, `prj_<n>` or `<n>`, where X-Project-Id cannot be sent: an EventSource sends no headers.",
   ),
-  watch: idsParameter(
+  watch: monitorIdsParameter(
     "watch",
-    "server",
     MOST_WATCHED,
     "Monitors whose every check is told, `srv_<n>` or `<n>`, between commas.",
   ),

@@ -2,7 +2,7 @@
 import { actorData } from "../../model/event.ts";
 import { formatId, parseId } from "../../model/ids.ts";
 import { readPageUpdate } from "../../model/status-page-reader.ts";
-import { formatIso } from "../../model/time.ts";
+import { formatIso, isoOrNull } from "../../model/time.ts";
 import type { UpdateRecord } from "../../store/sql/status-pages/port.ts";
 import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
@@ -70,7 +70,7 @@ function view({ id, level, title, text, atMs, endsAtMs, actor }: UpdateRecord) {
     title,
     text,
     at: formatIso(atMs),
-    ends_at: endsAtMs === null ? null : formatIso(endsAtMs),
+    ends_at: isoOrNull(endsAtMs),
     actor: actorData(actor),
   };
 }

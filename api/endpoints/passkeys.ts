@@ -1,7 +1,7 @@
 /** Passkeys of the person who is signed in: added, named, removed; and the challenge that signs in with one. */
 import { z } from "zod";
 import { parseId } from "../../model/ids.ts";
-import { formatIso } from "../../model/time.ts";
+import { formatIso, isoOrNull } from "../../model/time.ts";
 import { hashSecret } from "../../store/session-secret.ts";
 import type { Passkey } from "../../store/sql/accounts/passkeys-port.ts";
 import { networkOf } from "../address.ts";
@@ -140,7 +140,7 @@ function view({ id, name, createdAtMs, usedAtMs }: Passkey) {
     id,
     name,
     created_at: formatIso(createdAtMs),
-    used_at: usedAtMs === null ? null : formatIso(usedAtMs),
+    used_at: isoOrNull(usedAtMs),
   };
 }
 

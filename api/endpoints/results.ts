@@ -16,7 +16,14 @@ import { refusal, resultsAway } from "../errors.ts";
 import { type ApiResponse, JSON_HEADERS } from "../http.ts";
 import type { Known } from "../known-monitors.ts";
 import { listed } from "../listed.ts";
-import { idsParameter, limitParameter, offsetParameter, readQuery, switchParameter, wordParameter } from "../query.ts";
+import {
+  limitParameter,
+  monitorIdsParameter,
+  offsetParameter,
+  readQuery,
+  switchParameter,
+  wordParameter,
+} from "../query.ts";
 import { resultBytes } from "../result-bytes.ts";
 import { resultJson } from "../results-json.ts";
 import { type ProjectCall, pathId, type Refusal, type ResponseHeader, type Route, shape } from "../route.ts";
@@ -170,7 +177,7 @@ const MOST_RECENT = 100;
 const RECENT_LIMIT = 40;
 
 const recentQuery = {
-  ids: idsParameter("ids", "server", MOST_RECENT, "Monitors whose results are wanted, separated by commas."),
+  ids: monitorIdsParameter("ids", MOST_RECENT, "Monitors whose results are wanted, separated by commas."),
   limit: limitParameter(RECENT_LIMIT, "How many of each.", NEWEST_KEPT),
 } as const;
 

@@ -1,7 +1,7 @@
 /** What was sent to channels: of an incident, and of a channel (docs/api-contract.md#alerts). */
 
 import { formatId } from "../../model/ids.ts";
-import { formatIso } from "../../model/time.ts";
+import { formatIso, isoOrNull } from "../../model/time.ts";
 import type { SentAlert } from "../../store/sql/alerts/port.ts";
 import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
@@ -30,7 +30,7 @@ function listOf(sent: readonly SentAlert[]): ApiResponse {
 }
 
 function view({ channel, reason, state, title, lastError, attempts, ...at }: SentAlert) {
-  const time = (atMs: number | null): string | null => (atMs === null ? null : formatIso(atMs));
+  const time = (atMs: number | null): string | null => isoOrNull(atMs);
   return {
     channel: { ...channel, id: formatId("channel", channel.id) },
     reason,

@@ -34,8 +34,8 @@ import { createTunnel, updateTunnel } from "../monitors/tunnel-requests.ts";
 import { isTunnel, kindOfNew, newUptimeMonitor, uptimeChange } from "../monitors/uptime-requests.ts";
 import { type MonitorView, rewriterOf, viewMonitor } from "../monitors/view.ts";
 import {
-  idsParameter,
   limitParameter,
+  monitorIdsParameter,
   offsetParameter,
   type QueryOf,
   readQuery,
@@ -77,7 +77,7 @@ const listQuery = {
     MOST_TAGS,
     "Only monitors that have all of these tags: sent once for each. An addition of ours, as the next four.",
   ),
-  ids: idsParameter("ids", "server", MOST_IDS, "Only these monitors, `srv_<n>` or `<n>`, between commas."),
+  ids: monitorIdsParameter("ids", MOST_IDS, "Only these monitors, `srv_<n>` or `<n>`, between commas."),
   subscription_id: textParameter("Only monitors that follow this subscription."),
   sort: wordParameter({
     words: ["name", "status", "latency", "checked"],

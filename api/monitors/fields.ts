@@ -119,6 +119,6 @@ export function moreFieldsOf(kind: UptimeKind): readonly FieldAndStandard[] {
 }
 
 /** `a`, `a and b`, `a, b and c`. */
-export function listed(words: readonly string[], last = "and"): string {
-  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} ${last} ${words.at(-1)}`;
+export function listed(words: readonly string[]): string {
+  return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1)}`;
 }

@@ -1,5 +1,5 @@
 /** A page as JSON, for programs of its readers. Pure. */
-import { formatIso } from "../../model/time.ts";
+import { formatIso, isoOrNull } from "../../model/time.ts";
 import type { StatusView } from "./view.ts";
 
 /** @param badges prefix of the addresses of badges */
@@ -32,7 +32,7 @@ export function summaryOf(view: StatusView, badges: string, ageMs: number | null
       title: one.title,
       level: one.level,
       started_at: formatIso(one.fromMs),
-      ended_at: one.toMs === null ? null : formatIso(one.toMs),
+      ended_at: isoOrNull(one.toMs),
       notes: one.notes.map(({ atMs, phase, text }) => ({ at: formatIso(atMs), phase, text })),
     })),
     updates: view.updates.map((one) => ({
@@ -41,7 +41,7 @@ export function summaryOf(view: StatusView, badges: string, ageMs: number | null
       title: one.title,
       text: one.text,
       at: formatIso(one.atMs),
-      ends_at: one.endsAtMs === null ? null : formatIso(one.endsAtMs),
+      ends_at: isoOrNull(one.endsAtMs),
     })),
     maintenance: view.maintenance.map(({ titles, fromMs, untilMs }) => ({
       titles,

@@ -3,7 +3,7 @@ import { engineOptionsOf } from "../../config.ts";
 import { silentRuleWarnings } from "../../model/alerting-rule.ts";
 import { channelStateOf } from "../../model/channel.ts";
 import { formatId } from "../../model/ids.ts";
-import { formatIso } from "../../model/time.ts";
+import { formatIso, isoOrNull } from "../../model/time.ts";
 import type { ChannelRecord } from "../../store/sql/alerts/channels-port.ts";
 import { CommandError } from "../command.ts";
 import { renderTable, tableOptions } from "../table.ts";
@@ -181,8 +181,8 @@ function view(record: ChannelRecord) {
     has_secret: record.secretNames,
     active: record.active,
     state: channelStateOf(record),
-    failing_since: record.failingSinceMs === null ? null : formatIso(record.failingSinceMs),
-    last_success_at: record.lastSuccessAtMs === null ? null : formatIso(record.lastSuccessAtMs),
+    failing_since: isoOrNull(record.failingSinceMs),
+    last_success_at: isoOrNull(record.lastSuccessAtMs),
     last_error: record.lastError,
   };
 }

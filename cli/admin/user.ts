@@ -1,5 +1,5 @@
 /** `sonde admin user`: people in every workspace at once: off and on, and how they sign in. */
-import { formatIso } from "../../model/time.ts";
+import { formatIso, isoOrNull } from "../../model/time.ts";
 import { hostInUrl, signInLink } from "../../model/url.ts";
 import { CommandError } from "../command.ts";
 import { plain, renderTable } from "../table.ts";
@@ -51,7 +51,7 @@ const ways: Act = {
       id: passkey,
       name,
       created_at: formatIso(createdAtMs),
-      used_at: usedAtMs === null ? null : formatIso(usedAtMs),
+      used_at: isoOrNull(usedAtMs),
     }));
     const rows = [
       ...accounts.map(({ provider, email, linked_at: since }) => ["account", provider, plain(email), since]),

@@ -30,7 +30,7 @@ export async function installCore(engine: Engine, dataDir: string): Promise<Foun
   const built = join(folder, `.${file}.new`);
   const args = ["build", "-trimpath", "-mod=readonly", "-buildvcs=false", "-tags", tags.join(","), "-ldflags", linked];
   // Without C, so that the program runs on any Linux of this kind.
-  await run("env", ["CGO_ENABLED=0", "go", ...args, "-o", built, main], moduleFolder(file));
+  await runEnv(["CGO_ENABLED=0", "go", ...args, "-o", built, main], moduleFolder(file));
   const found: FoundCore = { engine, path: join(folder, file), from: "data folder" };
   await writeFile(`${found.path}.sha256`, `${await digestOf(built)}\n`);
   await rename(built, found.path);
@@ -50,9 +50,9 @@ function moduleFolder(file: string): string {
   return folder;
 }
 
-function run(command: string, args: readonly string[], cwd: string): Promise<void> {
+function runEnv(args: readonly string[], cwd: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    execFile(command, [...args], { cwd, timeout: BUILD_MS, maxBuffer: 64 * 1024 * 1024 }, (error, _, stderr) => {
+    execFile("env", [...args], { cwd, timeout: BUILD_MS, maxBuffer: 64 * 1024 * 1024 }, (error, _, stderr) => {
       if (error === null) return resolve();
       // env(1): 127 is a command that is not there.
       const isMissing = error.code === 127;

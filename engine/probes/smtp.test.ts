@@ -1,30 +1,15 @@
 import type { Socket } from "node:net";
 import { createSecureContext, TLSSocket } from "node:tls";
-import { afterEach, describe, expect, it } from "vitest";
-import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { describe, expect, it } from "vitest";
+import { makeCertificate } from "../../demo/certificates.ts";
 import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
-import { loopbackTransport, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
+import { makeCheck } from "../transport/peers.suite.ts";
 import { smtp } from "./smtp.ts";
+import { authority, serveTcp, transport, valid } from "./tls-peers.suite.ts";
 
-const authority = makeAuthority();
-const valid = makeCertificate({ commonName: "localhost", names: ["localhost"], issuer: authority });
 const other = makeCertificate({ commonName: "other.dev", names: ["other.dev"], issuer: authority });
 const probe = await smtp.load();
-const transport = loopbackTransport({
-  allowNets: ["127.0.0.0/8", "::1"],
-  resolvers: [],
-  extraCaPem: authority.certPem,
-});
-
-const peers: Peer[] = [];
-/** The servers' ends of connections that are not closed. */
-const open = new Set<Socket>();
-afterEach(async () => {
-  // The servers keep every connection open, so the check has closed them.
-  await expect.poll(() => open.size).toBe(0);
-  for (const peer of peers.splice(0)) await peer.close();
-});
 
 interface Script {
   readonly greeting?: string;
@@ -60,15 +45,12 @@ async function serve(script: Script): Promise<{ readonly port: number; readonly 
       talk(secure(socket));
     });
   };
-  const peer = await openTcpPeer((socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
+  const port = await serveTcp((socket) => {
     const stream = script.isTlsFirst ? secure(socket) : socket;
     stream.write(greeting);
     talk(stream);
   });
-  peers.push(peer);
-  return { port: peer.port, heard };
+  return { port, heard };
 }
 
 async function check(port: number, settings: Readonly<Record<string, unknown>> = {}): Promise<Outcome> {
@@ -152,9 +134,8 @@ describe("a mail server", () => {
   });
 
   it("that closes before it greets is not healthy", async () => {
-    const peer = await openTcpPeer((socket) => void socket.end());
-    peers.push(peer);
-    expect(await check(peer.port)).toMatchObject({ verdict: "closed" });
+    const port = await serveTcp((socket) => void socket.resume().end());
+    expect(await check(port)).toMatchObject({ verdict: "closed" });
   });
 
   it("that floods is refused at the bound", async () => {
@@ -163,7 +144,7 @@ describe("a mail server", () => {
   });
 
   it("that sends single bytes is refused at a number of pieces", async () => {
-    const peer = await openTcpPeer((socket) => {
+    const port = await serveTcp((socket) => {
       socket.setNoDelay(true);
       let sent = 0;
       const next = (): void => {
@@ -171,18 +152,16 @@ describe("a mail server", () => {
       };
       next();
     });
-    peers.push(peer);
-    expect(await check(peer.port)).toMatchObject({
+    expect(await check(port)).toMatchObject({
       verdict: "protocol-error",
       message: expect.stringMatching(/pieces|bytes/),
     });
   });
 
   it("that never greets ends with the check", async () => {
-    const peer = await openTcpPeer();
-    peers.push(peer);
+    const port = await serveTcp();
     const rig = makeCheck(transport);
-    const running = probe.run(smtp.settings.parse({ host: "127.0.0.1", port: peer.port }), rig.context);
+    const running = probe.run(smtp.settings.parse({ host: "127.0.0.1", port }), rig.context);
     await expect.poll(() => rig.phases).toContain("request");
     rig.expire();
     await expect(running).rejects.toThrow("deadline");

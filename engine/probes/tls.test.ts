@@ -1,15 +1,14 @@
 import type { Socket } from "node:net";
 import { createSecureContext, type SecureContextOptions, TLSSocket } from "node:tls";
-import { afterEach, describe, expect, it } from "vitest";
-import { type MadeCertificate, makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { describe, expect, it } from "vitest";
+import { type MadeCertificate, makeCertificate } from "../../demo/certificates.ts";
 import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import type { StarttlsProtocol } from "../protocols/starttls/turns.ts";
-import { closedPort, loopbackTransport, makeCheck, openTcpPeer, type Peer } from "../transport/peers.suite.ts";
+import { closedPort, makeCheck } from "../transport/peers.suite.ts";
 import { tls } from "./tls.ts";
+import { authority, serveTcp, transport, valid } from "./tls-peers.suite.ts";
 
-const authority = makeAuthority();
-const valid = makeCertificate({ commonName: "localhost", names: ["localhost"], issuer: authority });
 const other = makeCertificate({
   commonName: "other.dev",
   names: ["other.dev", "xn--bcher-kva.dev"],
@@ -31,20 +30,6 @@ const expiredIssuer = makeCertificate({
 });
 const below = makeCertificate({ commonName: "localhost", names: ["localhost"], issuer: expiredIssuer });
 const probe = await tls.load();
-const transport = loopbackTransport({
-  allowNets: ["127.0.0.0/8", "::1"],
-  resolvers: [],
-  extraCaPem: authority.certPem,
-});
-
-const peers: Peer[] = [];
-/** The servers' ends of connections that are not closed. */
-const open = new Set<Socket>();
-afterEach(async () => {
-  // The servers keep every connection open, so the check has closed them.
-  await expect.poll(() => open.size).toBe(0);
-  for (const peer of peers.splice(0)) await peer.close();
-});
 
 interface Script {
   readonly certificate?: MadeCertificate;
@@ -67,9 +52,7 @@ async function serve({ certificate = valid, options = {}, says = [] }: Script) {
     names.push(name);
     done(null);
   };
-  const peer = await openTcpPeer((socket) => {
-    open.add(socket);
-    socket.once("close", () => open.delete(socket));
+  const port = await serveTcp((socket) => {
     if (says.length === 0) return secure(socket);
     const left = [...says];
     const say = (): void => {
@@ -86,8 +69,7 @@ async function serve({ certificate = valid, options = {}, says = [] }: Script) {
     if (says[0] !== WAITS) say();
     else left.shift();
   });
-  peers.push(peer);
-  return { port: peer.port, heard, names };
+  return { port, heard, names };
 }
 /** In the place of a greeting: the client speaks first. */
 const WAITS = "";
@@ -167,11 +149,10 @@ describe("a TLS port", () => {
 
   it("that refuses, closes, or speaks no TLS is not healthy", async () => {
     expect(await check(await closedPort())).toMatchObject({ verdict: "refused" });
-    const closing = await openTcpPeer((socket) => void socket.end());
-    const plain = await openTcpPeer((socket) => void socket.write("220 mail.dev ready\r\n"));
-    peers.push(closing, plain);
-    expect((await check(closing.port)).verdict).toMatch(/^(closed|handshake-failed)$/);
-    expect(await check(plain.port)).toMatchObject({ verdict: "handshake-failed" });
+    const closing = await serveTcp((socket) => void socket.resume().end());
+    const plain = await serveTcp((socket) => void socket.resume().write("220 mail.dev ready\r\n"));
+    expect((await check(closing)).verdict).toMatch(/^(closed|handshake-failed)$/);
+    expect(await check(plain)).toMatchObject({ verdict: "handshake-failed" });
   });
 });
 
@@ -218,17 +199,15 @@ describe.each(Object.entries(AGREED))("TLS that is agreed on by %s", (starttls, 
   it("is a protocol error when the server speaks another one, and closed when it leaves", async () => {
     const { port } = await serve({ says: ["HTTP/1.1 400 Bad Request\r\n", ""] });
     expect(await check(port, { starttls })).toMatchObject({ verdict: "protocol-error" });
-    const closing = await openTcpPeer((socket) => void socket.end());
-    peers.push(closing);
-    expect(await check(closing.port, { starttls })).toMatchObject({ verdict: "closed" });
+    const closing = await serveTcp((socket) => void socket.resume().end());
+    expect(await check(closing, { starttls })).toMatchObject({ verdict: "closed" });
   });
 });
 
 it("a server that never answers ends with the check", async () => {
-  const peer = await openTcpPeer();
-  peers.push(peer);
+  const port = await serveTcp();
   const rig = makeCheck(transport);
-  const body = { host: "127.0.0.1", port: peer.port, starttls: "imap" };
+  const body = { host: "127.0.0.1", port, starttls: "imap" };
   const running = probe.run(tls.settings.parse(body), rig.context);
   await expect.poll(() => rig.phases).toContain("request");
   rig.expire();

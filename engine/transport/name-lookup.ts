@@ -2,16 +2,14 @@
 
 import { isLoopbackName } from "../net/literal.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
-import { createResolver, type Resolver } from "./resolver.ts";
+import { createResolver } from "./resolver.ts";
 
 /** Both families of a name; empty when it has no address, or no server answers. Never rejects. */
 export type NameLookup = (host: string) => Promise<readonly string[]>;
 
 /** @param servers SONDE_RESOLVERS; empty for the system's. @throws ResolverEntryError */
-export function createNameLookup(
-  servers: readonly string[],
-  resolver: Resolver = createResolver({ servers }),
-): NameLookup {
+export function createNameLookup(servers: readonly string[]): NameLookup {
+  const resolver = createResolver({ servers });
   return async (host) => {
     const text = host.trim();
     const name = toAsciiName(text);

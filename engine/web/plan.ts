@@ -67,7 +67,7 @@ function partsOf({ method, headers, body, ...auth }: WebSettings): RequestParts 
   return {
     method: method ?? "GET",
     headers: {
-      ...(typeof body === "string" && !hasHeader(headers, "content-type") && { "content-type": contentTypeOf(body) }),
+      ...(typeof body === "string" && !hasContentType(headers) && { "content-type": contentTypeOf(body) }),
       ...(authorization !== null && { authorization }),
       ...headers,
     },
@@ -87,8 +87,8 @@ function authorizationOf({ basic_auth_username: user, basic_auth_password: passw
   return typeof user === "string" ? basicAuthorization(`${user}:${password ?? ""}`) : null;
 }
 
-function hasHeader(headers: WebSettings["headers"], wanted: string): boolean {
-  return Object.keys(headers ?? {}).some((name) => name.toLowerCase() === wanted);
+function hasContentType(headers: WebSettings["headers"]): boolean {
+  return Object.keys(headers ?? {}).some((name) => name.toLowerCase() === "content-type");
 }
 
 /** Where nothing else is said: what most bodies of requests are. */

@@ -4,7 +4,6 @@ import { describe } from "vitest";
 import { must } from "../../../testkit/must.ts";
 import { NetworkFault } from "../../net/fault.ts";
 import { fuzz } from "../fuzz.suite.ts";
-import { AES_128_CBC, AES_256_GCM, HMAC_SHA256_128 } from "./algorithms.ts";
 import {
   decodeAuth,
   decodeCertificate,
@@ -17,27 +16,16 @@ import {
 import { oidText, readDer } from "./der.ts";
 import { decodeEap, EapPeer } from "./eap.ts";
 import { EspReceiver, EspSender } from "./esp.ts";
-import { Initiator } from "./initiator.ts";
-import type { DirectionKeys } from "./keys.ts";
+import { CBC_KEYS, GCM_KEYS, NO_ANCHORS, SEEDS, sameBytes, waitingInitiator } from "./foreign-bytes.suite.ts";
 import { decodeChain, decodeHeader, encodeChain, HEADER_BYTES, IkeFormatError, PAYLOAD } from "./message.ts";
 import { decodeAnnouncements, decodeNotify } from "./notify.ts";
 import { chosenChildSuite, chosenIkeSuite, decodeProposals } from "./proposals.ts";
 import { RECORDED } from "./recorded.suite.ts";
 import { Opener, Sealer } from "./sealed.ts";
-import { createAnchors, trustedKey } from "./trust.ts";
+import { trustedKey } from "./trust.ts";
 
 /** Of several packets each: 100,000 and more in all. */
 const FEWER = 40_000;
-
-const SEEDS: readonly Buffer[] = [
-  RECORDED.initRequest,
-  RECORDED.initResponse,
-  RECORDED.authRequest,
-  RECORDED.authResponse,
-  RECORDED.authRequestInner,
-  RECORDED.authResponseInner,
-  RECORDED.espReceived,
-];
 
 /** Recorded ones with bytes changed, cut out, doubled, cut off; and noise. */
 const bytes: fc.Arbitrary<Buffer> = fc.oneof(
@@ -71,23 +59,6 @@ function holds(decode: () => unknown): void {
   }
 }
 
-const gcm: DirectionKeys = {
-  encryption: AES_256_GCM,
-  integrity: null,
-  key: Buffer.alloc(32, 1),
-  salt: Buffer.alloc(4, 2),
-  integrityKey: Buffer.alloc(0),
-};
-const cbc: DirectionKeys = {
-  encryption: AES_128_CBC,
-  integrity: HMAC_SHA256_128,
-  key: Buffer.alloc(16, 1),
-  salt: Buffer.alloc(0),
-  integrityKey: Buffer.alloc(32, 3),
-};
-const random = (sizeBytes: number): Uint8Array => Buffer.alloc(sizeBytes, 7);
-const anchors = createAnchors([]);
-
 describe("hostile bytes", () => {
   fuzz("as a message", [bytes], (message) => {
     holds(() => decodeChain(decodeHeader(message).firstPayload, message.subarray(HEADER_BYTES)));
@@ -120,7 +91,7 @@ describe("hostile bytes", () => {
   });
 
   fuzz("as an encrypted message, and as ESP", [bytes, fc.boolean()], (datagram, isGcm) => {
-    const keys = isGcm ? gcm : cbc;
+    const keys = isGcm ? GCM_KEYS : CBC_KEYS;
     holds(() => new Opener(keys).open(datagram));
     must(new EspReceiver(keys, datagram.subarray(0, 4)).open(datagram) === undefined, "opened what was not sealed");
   });
@@ -130,18 +101,18 @@ describe("hostile bytes", () => {
     [bytes],
     (content) => {
       const header = decodeHeader(RECORDED.authResponse);
-      for (const keys of [gcm, cbc]) {
-        const [sealed = Buffer.alloc(0)] = new Sealer(keys, random).seal(
+      for (const keys of [GCM_KEYS, CBC_KEYS]) {
+        const [sealed = Buffer.alloc(0)] = new Sealer(keys, sameBytes).seal(
           header,
           [{ type: PAYLOAD.eap, body: content }],
           false,
         );
         holds(() =>
-          new EapPeer({ username: "u", password: "p" }, random).step(
+          new EapPeer({ username: "u", password: "p" }, sameBytes).step(
             new Opener(keys).open(sealed)?.payloads[0]?.body ?? content,
           ),
         );
-        const esp = new EspSender(keys, Buffer.from("abcd"), random).seal(content);
+        const esp = new EspSender(keys, Buffer.from("abcd"), sameBytes).seal(content);
         const inner = new EspReceiver(keys, Buffer.from("abcd")).open(esp);
         const version = (content[0] ?? 0) >> 4;
         must(
@@ -160,11 +131,11 @@ describe("hostile bytes", () => {
       sized[0] = 1;
       sized[4] = sized.length % 2 === 0 ? 26 : 4;
     }
-    holds(() => new EapPeer({ username: "u", password: "p" }, random).step(sized));
+    holds(() => new EapPeer({ username: "u", password: "p" }, sameBytes).step(sized));
   });
 
   fuzz("as packets of an EAP login by certificate", [fc.array(bytes, { maxLength: 4 })], (packets) => {
-    const peer = new EapPeer({ username: "u", password: null }, random);
+    const peer = new EapPeer({ username: "u", password: null }, sameBytes);
     holds(() => {
       peer.step(Buffer.from([1, 1, 0, 6, 13, 0x20]));
       peer.takeFlight({ kind: "flight", records: Buffer.alloc(1_500), secured: null });
@@ -179,29 +150,7 @@ describe("hostile bytes", () => {
     });
   });
 
-  const firstMessage = () => {
-    const initiator = new Initiator(
-      {
-        identity: () => ({ type: 2, data: Buffer.from("u") }),
-        wantedIdentity: null,
-        gateway: "gw",
-        login: null,
-        certificate: null,
-        sharedKey: "k",
-        anchors: () => anchors,
-        remote: { address: Buffer.alloc(4), port: 500 },
-      },
-      {
-        randomBytes: (sizeBytes) => RECORDED.authRequest.subarray(0, sizeBytes),
-        wallNowMs: () => 0,
-      },
-    );
-    const talk = initiator.open();
-    talk.next();
-    return { initiator, talk };
-  };
-  // Key shares cost most of it: an initiator that took nothing for an answer is still waiting for one.
-  let waiting = firstMessage();
+  let waiting = waitingInitiator();
   fuzz("as the answer to a first message", [bytes], (datagram) => {
     let isWaiting = false;
     const { initiator, talk } = waiting;
@@ -210,7 +159,7 @@ describe("hostile bytes", () => {
       if (heard.kind === "answer") talk.next(heard);
       isWaiting = heard.kind === "ignored";
     });
-    if (!isWaiting) waiting = firstMessage();
+    if (!isWaiting) waiting = waitingInitiator();
   });
 
   fuzz(
@@ -219,7 +168,7 @@ describe("hostile bytes", () => {
     (certificates) => {
       let refusal: unknown;
       try {
-        trustedKey(certificates, anchors, "gw", 0);
+        trustedKey(certificates, NO_ANCHORS, "gw", 0);
       } catch (error) {
         refusal = error;
       }
@@ -232,10 +181,10 @@ describe("hostile bytes", () => {
     "as fragments in any order, some of them twice, some missing",
     [fc.uint8Array({ minLength: 1, maxLength: 6_000 }), fc.array(fc.nat(1_000), { maxLength: 40 }), fc.boolean()],
     (body, order, isGcm) => {
-      const keys = isGcm ? gcm : cbc;
+      const keys = isGcm ? GCM_KEYS : CBC_KEYS;
       const header = decodeHeader(RECORDED.authResponse);
       const payload = { type: PAYLOAD.vendor, body: Buffer.from(body) };
-      const pieces = new Sealer(keys, random).seal(header, [payload], true);
+      const pieces = new Sealer(keys, sameBytes).seal(header, [payload], true);
       const opener = new Opener(keys);
       const missing = new Set(pieces.keys());
       for (const pick of order) {

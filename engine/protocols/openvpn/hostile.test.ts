@@ -4,21 +4,11 @@ import { describe, expect, it } from "vitest";
 import { must } from "../../../testkit/must.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { fuzz } from "../fuzz.suite.ts";
-import { ControlChannel } from "./control-channel.ts";
-import { type Compression, ControlTextError, ControlTextReader, readPushed } from "./control-text.ts";
-import { DataChannel, dataCipherOf, digestOf } from "./data-channel.ts";
+import { ControlTextError, ControlTextReader, readPushed } from "./control-text.ts";
+import { afterReceiving, DATA_CHANNELS, SEEDS, SERVER_HELLO, serverPacket } from "./foreign-bytes.suite.ts";
 import { decodeKeyMethod, KeyMethodError } from "./key-method.ts";
-import {
-  CONTROL_HEADER_BYTES,
-  decodeControl,
-  encodeControlBody,
-  encodeControlHeader,
-  encodeFrame,
-  FrameReader,
-  OPCODE,
-} from "./packet.ts";
+import { CONTROL_HEADER_BYTES, decodeControl, encodeFrame, FrameReader, OPCODE } from "./packet.ts";
 import { parseProfile } from "./profile.ts";
-import { createProtection, type ProtectionKeys } from "./protection.ts";
 import { RECORDED } from "./recorded.suite.ts";
 import { settingsOfScope } from "./settings.ts";
 import { KeyFileError, keyBlockOf, parseClientKeyV2, parseStaticKey } from "./static-key.ts";
@@ -26,26 +16,10 @@ import { KeyFileError, keyBlockOf, parseClientKeyV2, parseStaticKey } from "./st
 /** Of several packets each: 100,000 and more in all. */
 const FEWER = 40_000;
 
-const SESSION_ID = RECORDED.tlsCrypt.clientSessionId;
-const SERVER_ID = Buffer.alloc(8, 0x5e);
-
-function serverPacket(opcode: number, messageId: number | null, payload: Buffer, acks: readonly number[] = []): Buffer {
-  const body = encodeControlBody({ acks, remoteSessionId: SESSION_ID, messageId, payload });
-  return Buffer.concat([encodeControlHeader(opcode, SERVER_ID), body]);
-}
-
-const HELLO = Buffer.concat([Buffer.of(0, 0, 0, 0, 2), Buffer.alloc(64, 1), Buffer.of(0, 4), Buffer.from("V4,\0")]);
-const SEEDS: readonly Buffer[] = [
-  RECORDED.tlsCrypt.reset,
-  RECORDED.tlsAuth.reset,
-  RECORDED.gcm.dataReceived,
-  RECORDED.cbc.dataReceived,
-  RECORDED.epoch.dataReceived,
-  serverPacket(OPCODE.serverReset, 0, Buffer.of(0, 1, 0, 2, 0, 1), [0]),
-  serverPacket(OPCODE.control, 1, Buffer.alloc(30, 7), [0, 1]),
-  serverPacket(OPCODE.ack, null, Buffer.alloc(0), [0, 1, 2]),
+const CHANGED: readonly Buffer[] = [
+  ...SEEDS,
   encodeFrame(serverPacket(OPCODE.control, 2, Buffer.alloc(3))),
-  HELLO,
+  SERVER_HELLO,
 ];
 
 /** Good ones with bytes changed, cut out, cut off; and noise. */
@@ -55,7 +29,7 @@ const bytes: fc.Arbitrary<Buffer> = fc.oneof(
     weight: 4,
     arbitrary: fc
       .tuple(
-        fc.constantFrom(...SEEDS),
+        fc.constantFrom(...CHANGED),
         fc.array(fc.tuple(fc.nat(200), fc.integer({ min: 0, max: 255 })), { maxLength: 3 }),
         fc.option(fc.tuple(fc.nat(200), fc.nat(40))),
       )
@@ -75,18 +49,6 @@ function holds(decode: () => unknown, ...ours: readonly (new (...args: never[]) 
   }
 }
 
-const PROTECTIONS: readonly ProtectionKeys[] = [
-  { kind: "none" },
-  { kind: "tls-crypt", key: keyBlockOf(RECORDED.tlsCrypt.staticKey) },
-  {
-    kind: "tls-auth",
-    key: keyBlockOf(RECORDED.tlsAuth.staticKey),
-    digest: "sha256",
-    digestBytes: 32,
-    direction: 1,
-  },
-];
-
 const OPENED: ReadonlySet<string> = new Set(["packet", "in-band", "replayed", "not-authentic", "odd"]);
 
 describe("untrusted packets", () => {
@@ -94,16 +56,7 @@ describe("untrusted packets", () => {
     "are control packets of a session or nothing",
     [bytes],
     (packet) => {
-      for (const keys of PROTECTIONS) {
-        const channel = new ControlChannel({
-          protection: createProtection(keys),
-          sessionId: SESSION_ID,
-          isStream: false,
-        });
-        channel.open();
-        channel.due(0, 0);
-        channel.receive(packet);
-        channel.receive(packet);
+      for (const channel of afterReceiving(packet)) {
         must(channel.waitingAcks <= 2 && channel.due(1, 1).length <= 6, "a packet that is answered without bound");
       }
       if (packet.length >= CONTROL_HEADER_BYTES) {
@@ -114,29 +67,11 @@ describe("untrusted packets", () => {
     FEWER,
   );
 
-  const channels = [
-    { block: RECORDED.gcm.keyBlock, cipher: "AES-256-GCM", isEpoch: false },
-    { block: RECORDED.epoch.keyBlock, cipher: "AES-256-GCM", isEpoch: true },
-    { block: RECORDED.cbc.keyBlock, cipher: "AES-256-CBC", isEpoch: false },
-  ].flatMap(({ block, cipher, isEpoch }) =>
-    (["none", "lzo", "swap", "v2"] as const).map((compression: Compression) => {
-      const known = dataCipherOf(cipher);
-      const digest = digestOf("SHA256");
-      if (known === undefined || digest === undefined) throw new Error("unknown");
-      const keys = keyBlockOf(block);
-      const common = { keys, cipher: known, isEpoch, digest, peerId: 0, compression };
-      return new DataChannel({
-        ...common,
-        hasFragments: compression === "swap",
-        randomBytes: (size) => Buffer.alloc(size),
-      });
-    }),
-  );
   fuzz(
     "are packets under our keys or refused",
     [bytes],
     (packet) => {
-      for (const channel of channels) must(OPENED.has(channel.open(packet).kind), "another kind");
+      for (const channel of DATA_CHANNELS) must(OPENED.has(channel.open(packet).kind), "another kind");
     },
     FEWER,
   );
@@ -157,7 +92,7 @@ describe("untrusted packets", () => {
       const found: Buffer[] = [];
       for (let at = 0; at < stream.length; at += size) found.push(...reader.push(stream.subarray(at, at + size)));
       const isSame =
-        found.length === packets.length && found.every((one, index) => one.equals(packets[index] ?? HELLO));
+        found.length === packets.length && found.every((one, index) => one.equals(packets[index] ?? SERVER_HELLO));
       must(isSame, "other packets than went in");
     },
     FEWER,

@@ -74,7 +74,7 @@ export function readConfig(fields: TunnelFields, moreKeys: readonly string[] = [
   if (file.peers.length === 0) throw missing("[Peer]");
   const peers = withOverride(fields, file.peers.map(readPeer));
   if (peers.every((peer) => peer.endpoint === null)) throw missing("Endpoint");
-  portOf(client, "ListenPort");
+  requireListenPort(client);
   return {
     privateKey,
     addresses,
@@ -185,10 +185,10 @@ function reservedOf(section: Section): Uint8Array | null {
   return Uint8Array.from(numbers);
 }
 
-function portOf(section: Section, name: string): void {
-  const text = entryOf(section, name);
+function requireListenPort(section: Section): void {
+  const text = entryOf(section, "ListenPort");
   if (text !== undefined && !(/^\d{1,5}$/.test(text) && Number(text) <= 65_535)) {
-    throw new TunnelConfigError(`${name} must be a number from 0 to 65535`);
+    throw new TunnelConfigError("ListenPort must be a number from 0 to 65535");
   }
 }
 

@@ -203,27 +203,27 @@ class Batch {
   take(projectId: number, signal: AlertSignal, monitor: AlertMonitor | null): void {
     const there = this.#members.get(`${projectId} ${signal.subject}`) ?? [];
     for (const member of there) this.#change(member, signal);
-    if (signal.turn === "ends" || signal.turn === "acknowledged") return;
+    if (signal.transition === "ends" || signal.transition === "acknowledged") return;
     // A deleted monitor is not reported any more.
     if (signal.monitorId !== null && monitor === null) return;
     const { event, severity, subject, subscriptionId } = signal;
     const facts: AlertFacts = { event, severity, subject, monitor, subscriptionId };
     for (const rule of matchingRules(this.#rules.get(projectId) ?? [], facts)) {
       if (there.some(({ group }) => group.ruleId === rule.id)) continue;
-      const isNotice = signal.turn === "notice";
+      const isNotice = signal.transition === "notice";
       const group = this.#groupOf(projectId, rule, groupKeyOf(rule.groupBy, facts), isNotice);
       this.#add(newMember(signal, group, this.#nowMs), projectId);
     }
   }
 
-  #change(member: Member, { turn, event, severity, why }: AlertSignal): void {
+  #change(member: Member, { transition, event, severity, why }: AlertSignal): void {
     this.#changed.add(member);
     this.#woken.add(member.group);
-    if (turn === "acknowledged") member.acknowledged = 1;
-    else if (turn === "ends") {
+    if (transition === "acknowledged") member.acknowledged = 1;
+    else if (transition === "ends") {
       member.firing = 0;
       member.ended_at_ms = this.#nowMs;
-    } else if (turn !== "notice") {
+    } else if (transition !== "notice") {
       Object.assign(member, { event, severity, why: storable(why), firing: 1, ended_at_ms: null });
       if (member.told === "ended" || member.told === "held") member.told = "no";
     }

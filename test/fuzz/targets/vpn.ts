@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { NetworkFault } from "../../../engine/net/fault.ts";
 import { HttpSyntaxError } from "../../../engine/protocols/http/syntax-error.ts";
-import { AES_128_CBC, AES_256_GCM, HMAC_SHA256_128, PRF_SHA256 } from "../../../engine/protocols/ikev2/algorithms.ts";
+import { PRF_SHA256 } from "../../../engine/protocols/ikev2/algorithms.ts";
 import {
   decodeAuth,
   decodeCertificate,
@@ -18,8 +18,13 @@ import {
 import { readChild } from "../../../engine/protocols/ikev2/child.ts";
 import { decodeEap, EapPeer } from "../../../engine/protocols/ikev2/eap.ts";
 import { EspReceiver, EspSender } from "../../../engine/protocols/ikev2/esp.ts";
-import { Initiator } from "../../../engine/protocols/ikev2/initiator.ts";
-import type { DirectionKeys } from "../../../engine/protocols/ikev2/keys.ts";
+import {
+  CBC_KEYS,
+  GCM_KEYS,
+  SEEDS as IKE_SEEDS,
+  sameBytes,
+  waitingInitiator,
+} from "../../../engine/protocols/ikev2/foreign-bytes.suite.ts";
 import {
   decodeChain,
   decodeHeader,
@@ -39,7 +44,6 @@ import {
 } from "../../../engine/protocols/ikev2/proposals.ts";
 import { RECORDED as IKE } from "../../../engine/protocols/ikev2/recorded.suite.ts";
 import { Opener, Sealer } from "../../../engine/protocols/ikev2/sealed.ts";
-import { createAnchors } from "../../../engine/protocols/ikev2/trust.ts";
 import { CookieJar } from "../../../engine/protocols/openconnect/cookies.ts";
 import {
   CstpError,
@@ -58,54 +62,25 @@ import {
   SEEDS as OPENCONNECT_SEEDS,
 } from "../../../engine/protocols/openconnect/recorded.suite.ts";
 import { parseXml, XmlError } from "../../../engine/protocols/openconnect/xml.ts";
-import { ControlChannel } from "../../../engine/protocols/openvpn/control-channel.ts";
+import { ControlTextError, ControlTextReader, readPushed } from "../../../engine/protocols/openvpn/control-text.ts";
 import {
-  type Compression,
-  ControlTextError,
-  ControlTextReader,
-  readPushed,
-} from "../../../engine/protocols/openvpn/control-text.ts";
-import { DataChannel, dataCipherOf, digestOf } from "../../../engine/protocols/openvpn/data-channel.ts";
+  afterReceiving,
+  DATA_CHANNELS,
+  SEEDS as OPENVPN_SEEDS,
+  SERVER_HELLO,
+} from "../../../engine/protocols/openvpn/foreign-bytes.suite.ts";
 import { decodeKeyMethod, KeyMethodError } from "../../../engine/protocols/openvpn/key-method.ts";
 import {
   CONTROL_HEADER_BYTES,
   decodeControl,
   encodeControlBody,
-  encodeControlHeader,
   encodeFrame,
   OPCODE,
   FrameReader as OpenvpnReader,
 } from "../../../engine/protocols/openvpn/packet.ts";
-import { createProtection, type ProtectionKeys } from "../../../engine/protocols/openvpn/protection.ts";
-import { RECORDED as OVPN } from "../../../engine/protocols/openvpn/recorded.suite.ts";
-import { keyBlockOf } from "../../../engine/protocols/openvpn/static-key.ts";
 import { type FuzzTarget, must, text, utf8 } from "../target.ts";
 import { piecesOf } from "./network.ts";
 
-const gcm: DirectionKeys = {
-  encryption: AES_256_GCM,
-  integrity: null,
-  key: Buffer.alloc(32, 1),
-  salt: Buffer.alloc(4, 2),
-  integrityKey: Buffer.alloc(0),
-};
-const cbc: DirectionKeys = {
-  encryption: AES_128_CBC,
-  integrity: HMAC_SHA256_128,
-  key: Buffer.alloc(16, 1),
-  salt: Buffer.alloc(0),
-  integrityKey: Buffer.alloc(32, 3),
-};
-const random = (sizeBytes: number): Uint8Array => Buffer.alloc(sizeBytes, 7);
-const IKE_SEEDS = [
-  IKE.initRequest,
-  IKE.initResponse,
-  IKE.authRequest,
-  IKE.authResponse,
-  IKE.authRequestInner,
-  IKE.authResponseInner,
-  IKE.espReceived,
-];
 const BODIES = [IKE.initResponse, IKE.authResponse].flatMap((message) =>
   decodeChain(decodeHeader(message).firstPayload, message.subarray(HEADER_BYTES)).map(({ body }) => body),
 );
@@ -133,26 +108,7 @@ function sameAgain<T>(body: Buffer, decode: (bytes: Buffer) => T, encode: (value
   return "+";
 }
 
-const firstMessage = () => {
-  const initiator = new Initiator(
-    {
-      identity: () => ({ type: 2, data: Buffer.from("u") }),
-      wantedIdentity: null,
-      gateway: "gw",
-      login: null,
-      certificate: null,
-      sharedKey: "k",
-      anchors: () => createAnchors([]),
-      remote: { address: Buffer.alloc(4), port: 500 },
-    },
-    { randomBytes: (sizeBytes) => IKE.authRequest.subarray(0, sizeBytes), wallNowMs: () => 0 },
-  );
-  const talk = initiator.open();
-  talk.next();
-  return { initiator, talk };
-};
-// A key share costs most of it: an initiator that took nothing for an answer is still waiting for one.
-let waiting = firstMessage();
+let waiting = waitingInitiator();
 
 const ikev2: readonly FuzzTarget[] = [
   {
@@ -221,10 +177,10 @@ const ikev2: readonly FuzzTarget[] = [
     run(input) {
       const header = decodeHeader(IKE.authResponse);
       let shape = "";
-      for (const keys of [gcm, cbc]) {
+      for (const keys of [GCM_KEYS, CBC_KEYS]) {
         decodedOr(() => new Opener(keys).open(input));
         // What our own peer sealed opens to what it was.
-        const sealed = new Sealer(keys, random).seal(
+        const sealed = new Sealer(keys, sameBytes).seal(
           header,
           [{ type: PAYLOAD.vendor, body: input }],
           input.length > 900,
@@ -233,7 +189,11 @@ const ikev2: readonly FuzzTarget[] = [
         const opened = sealed.map((message) => opener.open(message)).at(-1);
         must(opened?.payloads[0]?.body.equals(input) === true, "what came out is not what went in");
         // And what it sealed of a chain that is none ends in a refusal.
-        const chain = new Sealer(keys, random).seal(header, [{ type: input[0] ?? 0, body: input.subarray(1) }], false);
+        const chain = new Sealer(keys, sameBytes).seal(
+          header,
+          [{ type: input[0] ?? 0, body: input.subarray(1) }],
+          false,
+        );
         shape += decodedOr(() => new Opener(keys).open(chain[0] ?? input)) === undefined ? "-" : "+";
       }
       return shape;
@@ -243,10 +203,10 @@ const ikev2: readonly FuzzTarget[] = [
     name: "esp",
     seeds: [IKE.espReceived, IKE.espSent, IKE.innerReceived, IKE.innerSent],
     run(input) {
-      for (const keys of [gcm, cbc]) {
+      for (const keys of [GCM_KEYS, CBC_KEYS]) {
         must(new EspReceiver(keys, input.subarray(0, 4)).open(input) === undefined, "opened what was not sealed");
         const inner = new EspReceiver(keys, Buffer.from("abcd")).open(
-          new EspSender(keys, Buffer.from("abcd"), random).seal(input),
+          new EspSender(keys, Buffer.from("abcd"), sameBytes).seal(input),
         );
         const version = (input[0] ?? 0) >> 4;
         must((inner?.equals(input) ?? false) === (version === 4 || version === 6), "what came out is not what went in");
@@ -267,7 +227,7 @@ const ikev2: readonly FuzzTarget[] = [
     run(input) {
       if (input.length >= 4) input.writeUInt16BE(input.length, 2);
       const packet = decodeEap(input);
-      const peer = new EapPeer({ username: "u", password: "p" }, random);
+      const peer = new EapPeer({ username: "u", password: "p" }, sameBytes);
       peer.step(input);
       peer.step(input);
       return JSON.stringify(packet).length > 0 ? input[0] : 0;
@@ -281,7 +241,7 @@ const ikev2: readonly FuzzTarget[] = [
     ),
     refusals: OURS,
     run(input) {
-      const peer = new EapPeer({ username: "u", password: null }, random);
+      const peer = new EapPeer({ username: "u", password: null }, sameBytes);
       peer.step(Buffer.of(1, 1, 0, 6, 13, 0x20));
       peer.takeFlight({ kind: "flight", records: Buffer.from("hello"), secured: null });
       // In packets of any lengths, so that flights come in pieces.
@@ -313,7 +273,7 @@ const ikev2: readonly FuzzTarget[] = [
         isWaiting = heard.kind === "ignored";
         return heard.kind;
       } finally {
-        if (!isWaiting) waiting = firstMessage();
+        if (!isWaiting) waiting = waitingInitiator();
       }
     },
   },
@@ -324,64 +284,12 @@ const ikev2: readonly FuzzTarget[] = [
     run(input) {
       const payloads = decodeChain(PAYLOAD.idResponder, input);
       const derive = { prf: PRF_SHA256, key: Buffer.alloc(32, 1), nonces: Buffer.alloc(64, 2) };
-      const child = readChild(payloads, Buffer.alloc(4, 9), derive, random);
+      const child = readChild(payloads, Buffer.alloc(4, 9), derive, sameBytes);
       must(child.addresses.length <= 16 && child.dns.length <= 32, "more addresses than are taken note of");
       return `${child.addresses.length} ${child.dns.length} ${child.reaches.length}`;
     },
   },
 ];
-
-const SESSION_ID = OVPN.tlsCrypt.clientSessionId;
-const SERVER_ID = Buffer.alloc(8, 0x5e);
-const serverPacket = (
-  opcode: number,
-  messageId: number | null,
-  payload: Buffer,
-  acks: readonly number[] = [],
-): Buffer =>
-  Buffer.concat([
-    encodeControlHeader(opcode, SERVER_ID),
-    encodeControlBody({ acks, remoteSessionId: SESSION_ID, messageId, payload }),
-  ]);
-const SERVER_HELLO = Buffer.concat([
-  Buffer.of(0, 0, 0, 0, 2),
-  Buffer.alloc(64, 1),
-  Buffer.of(0, 4),
-  Buffer.from("V4,\0"),
-]);
-const OPENVPN_SEEDS = [
-  OVPN.tlsCrypt.reset,
-  OVPN.tlsAuth.reset,
-  OVPN.gcm.dataReceived,
-  OVPN.cbc.dataReceived,
-  OVPN.epoch.dataReceived,
-  serverPacket(OPCODE.serverReset, 0, Buffer.of(0, 1, 0, 2, 0, 1), [0]),
-  serverPacket(OPCODE.control, 1, Buffer.alloc(30, 7), [0, 1]),
-  serverPacket(OPCODE.ack, null, Buffer.alloc(0), [0, 1, 2]),
-];
-const PROTECTIONS: readonly ProtectionKeys[] = [
-  { kind: "none" },
-  { kind: "tls-crypt", key: keyBlockOf(OVPN.tlsCrypt.staticKey) },
-  { kind: "tls-auth", key: keyBlockOf(OVPN.tlsAuth.staticKey), digest: "sha256", digestBytes: 32, direction: 1 },
-];
-
-const DATA_CHANNELS = [
-  { block: OVPN.gcm.keyBlock, cipher: "AES-256-GCM", isEpoch: false },
-  { block: OVPN.epoch.keyBlock, cipher: "AES-256-GCM", isEpoch: true },
-  { block: OVPN.cbc.keyBlock, cipher: "AES-256-CBC", isEpoch: false },
-].flatMap(({ block, cipher, isEpoch }) =>
-  (["none", "lzo", "swap", "v2"] as const).map((compression: Compression) => {
-    const known = dataCipherOf(cipher);
-    const digest = digestOf("SHA256");
-    if (known === undefined || digest === undefined) throw new Error("a cipher that is not known");
-    const common = { keys: keyBlockOf(block), cipher: known, isEpoch, digest, peerId: 0, compression };
-    return new DataChannel({
-      ...common,
-      hasFragments: compression === "swap",
-      randomBytes: (size) => Buffer.alloc(size),
-    });
-  }),
-);
 
 const openvpn: readonly FuzzTarget[] = [
   {
@@ -390,16 +298,7 @@ const openvpn: readonly FuzzTarget[] = [
     words: Object.values(OPCODE).map((opcode) => Buffer.of(opcode << 3)),
     run(input) {
       let shape = "";
-      for (const keys of PROTECTIONS) {
-        const channel = new ControlChannel({
-          protection: createProtection(keys),
-          sessionId: SESSION_ID,
-          isStream: false,
-        });
-        channel.open();
-        channel.due(0, 0);
-        channel.receive(input);
-        channel.receive(input);
+      for (const channel of afterReceiving(input)) {
         must(channel.waitingAcks <= 2 && channel.due(1, 1).length <= 6, "a packet that is answered without bound");
         shape += channel.waitingAcks;
       }
