@@ -3,7 +3,7 @@
 import { NetworkFault } from "../net/fault.ts";
 import { ACCEPT_ENCODING } from "../protocols/http/content-coding.ts";
 import { basicAuthorization, type Hop, hopTo, parseWebUrl, type RequestParts } from "../protocols/http/hop.ts";
-import { compileStatusCodes, type StatusCodes } from "../protocols/http/status-codes.ts";
+import { compileStatusCodes, type StatusRange } from "../protocols/http/status-codes.ts";
 import type { TextRules } from "../text-judge/text-judge.ts";
 import type { IpPreference } from "../transport/transport.ts";
 import { type ClientIdentity, clientIdentityOf } from "./client-certificate.ts";
@@ -12,7 +12,7 @@ import type { WebSettings } from "./settings.ts";
 
 export interface WebPlan {
   readonly first: Hop;
-  readonly accepted: StatusCodes;
+  readonly accepted: readonly StatusRange[];
   /** As written, for the message. */
   readonly acceptedItems: readonly string[];
   readonly preference: IpPreference;

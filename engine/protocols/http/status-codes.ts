@@ -8,16 +8,23 @@ export function isStatusCodeItem(item: string): boolean {
   return match[2] === undefined || Number(match[1]) <= Number(match[2]);
 }
 
-/** First and last code of each range. */
-export type StatusCodes = readonly (readonly [first: number, last: number])[];
+export interface StatusRange {
+  readonly first: number;
+  readonly last: number;
+}
 
-export function compileStatusCodes(items: readonly string[]): StatusCodes {
+/** Of monitors that say nothing else: thousands of tables would each be read from memory at every check, one stays in the processor's caches. */
+const USUAL_ITEM = "200-299";
+const USUAL_RANGES: readonly StatusRange[] = [{ first: 200, last: 299 }];
+
+export function compileStatusCodes(items: readonly string[]): readonly StatusRange[] {
+  if (items.length === 1 && items[0] === USUAL_ITEM) return USUAL_RANGES;
   return items.flatMap((item) => {
     const [, first, last = first] = ITEM.exec(item) ?? [];
-    return first === undefined ? [] : [[Number(first), Number(last)] as const];
+    return first === undefined ? [] : [{ first: Number(first), last: Number(last) }];
   });
 }
 
-export function isAmong(codes: StatusCodes, status: number): boolean {
-  return codes.some(([first, last]) => first <= status && status <= last);
+export function isAmong(ranges: readonly StatusRange[], status: number): boolean {
+  return ranges.some(({ first, last }) => first <= status && status <= last);
 }
