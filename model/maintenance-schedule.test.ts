@@ -7,6 +7,10 @@ describe("readSchedule", () => {
   it.each([
     [null, "schedule must be an object with a type: once, weekly or cron."],
     [{ type: "daily" }, "schedule.type must be once, weekly or cron."],
+    [
+      { type: "cron", cron: "0 2 * * *", minutes: 5, timezone: "Europe/Berlin" },
+      "schedule has no timezone: timezone stands beside schedule.",
+    ],
     [{ type: "once", starts_at: "x" }, "schedule.starts_at must be an ISO time."],
     [{ type: "once", starts_at: "2026-11-21T06:00:00Z" }, "schedule.ends_at must be an ISO time."],
     [

@@ -36,6 +36,9 @@ const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 const CLOCK = /^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/;
 const DATE = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/;
 
+/** What is easily written in the schedule: to ignore it there would move the turns. */
+const OUTSIDE = ["timezone", "starts_on", "ends_on"] as const;
+
 export type ReadSchedule = { readonly schedule: Schedule } | { readonly fault: string };
 
 /** Reads a schedule as the API and documents write it. @returns the fault as a sentence for the one who sent it */
@@ -43,6 +46,8 @@ export function readSchedule(value: unknown): ReadSchedule {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     return { fault: "schedule must be an object with a type: once, weekly or cron." };
   const sent = value as Readonly<Record<string, unknown>>;
+  const outside = OUTSIDE.find((field) => Object.hasOwn(sent, field));
+  if (outside !== undefined) return { fault: `schedule has no ${outside}: ${outside} stands beside schedule.` };
   if (sent.type === "once") return readOnce(sent);
   if (sent.type === "weekly") return readWeekly(sent);
   if (sent.type === "cron") return readCron(sent);
