@@ -11,6 +11,7 @@ const STEPS = [
   { name: "types", run: () => tool(bin("tsc"), "-p", "tsconfig.json", "--noEmit") },
   { name: "types of the page", run: () => tool(bin("tsc"), "-p", "web/tsconfig.json", "--noEmit") },
   { name: "what the page imports", run: () => own("page", "strayImports") },
+  { name: "circles of the page", run: () => own("page", "circles") },
   { name: "the page's types are the API's", run: () => own("page", "staleTypes") },
   {
     name: "lint and format",

@@ -52,7 +52,8 @@ const { lockFaults, notesFaults } = (await import(new URL("../scripts/verify/rel
   notesFaults(notes: string, version: string): readonly string[];
 };
 
-const { strayImportsOf } = (await import(new URL("../scripts/verify/page.mjs", import.meta.url).href)) as {
+const { circlesIn, strayImportsOf } = (await import(new URL("../scripts/verify/page.mjs", import.meta.url).href)) as {
+  circlesIn(texts: ReadonlyMap<string, string>): readonly string[];
   strayImportsOf(path: string, source: string): readonly string[];
 };
 
@@ -61,6 +62,16 @@ it("refuses what the page may not import", () => {
     strayImportsOf("web/parts/a.tsx", `import { b } from "${name}";\nexport const a = <b />;\n`);
   for (const name of ["preact", "./b.tsx", "../state/b.ts", "../../model/kind.ts"]) expect(found(name)).toEqual([]);
   for (const name of ["zod", "node:fs", "../../api/api.ts"]) expect(found(name)).toHaveLength(1);
+});
+
+it("refuses files of the page that import each other in a circle", () => {
+  const files = (...imports: readonly (readonly [path: string, name: string])[]) =>
+    new Map(imports.map(([path, name]) => [path, `import type { b } from "${name}";\nexport const a = <b />;\n`]));
+  expect(
+    circlesIn(files(["web/a.tsx", "./b.tsx"], ["web/b.tsx", "./c.tsx"], ["web/c.tsx", "../model/kind.ts"])),
+  ).toEqual([]);
+  const [circle] = circlesIn(files(["web/a.tsx", "./b.tsx"], ["web/b.tsx", "./c.tsx"], ["web/c.tsx", "./b.tsx"]));
+  expect(circle).toContain("web/b.tsx imports web/c.tsx imports web/b.tsx");
 });
 
 it("refuses a lock that lacks what another platform installs, or a hash", () => {

@@ -23,17 +23,44 @@ export function strayImports() {
     .flatMap((path) => strayImportsOf(path, text(path)));
 }
 
-/** @returns a line for each import that the page may not have */
-export function strayImportsOf(path, source) {
+/** Files of the page that import each other in a circle; the rules of `.dependency-cruiser.cjs` see no .tsx. @returns a line for each */
+export function circles() {
+  const paths = sources().filter((path) => /^web\/(?!generate\/).*\.tsx?$/.test(path));
+  return circlesIn(new Map(paths.map((path) => [path, text(path)])));
+}
+
+/** @param texts sources by path */
+export function circlesIn(texts) {
+  const imports = new Map([...texts].map(([path, source]) => [path, importsOf(path, source).map(({ to }) => to)]));
+  const done = new Set();
+  const found = [];
+  const visit = (path, way) => {
+    const from = way.indexOf(path);
+    if (from >= 0)
+      found.push(`${[...way.slice(from), path].join(" imports ")}: move what both need to a file of its own`);
+    if (from >= 0 || done.has(path)) return;
+    for (const next of imports.get(path) ?? []) visit(next, [...way, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
+  return found;
+}
+
+/** Imports of a file, and exports from others. */
+function importsOf(path, source) {
   const { module, line } = parse(source, path.endsWith(".tsx"));
   return module.body
     .filter(({ type, source: from }) => type === "ImportDeclaration" || (type.startsWith("Export") && from != null))
-    .filter(({ source: { value } }) => {
-      if (!value.startsWith(".")) return !PACKAGES.test(value);
-      return !/^(web|model)\//.test(posix.join(posix.dirname(path), value));
-    })
-    .map(
-      (node) =>
-        `${path}:${line(node)} imports ${node.source.value}: the page imports itself, model/ and what is bundled`,
-    );
+    .map((node) => ({
+      line: line(node),
+      name: node.source.value,
+      to: posix.join(posix.dirname(path), node.source.value),
+    }));
+}
+
+/** @returns a line for each import that the page may not have */
+export function strayImportsOf(path, source) {
+  return importsOf(path, source)
+    .filter(({ name, to }) => (name.startsWith(".") ? !/^(web|model)\//.test(to) : !PACKAGES.test(name)))
+    .map(({ line, name }) => `${path}:${line} imports ${name}: the page imports itself, model/ and what is bundled`);
 }

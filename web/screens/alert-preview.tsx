@@ -1,12 +1,12 @@
 /** Who would hear if something happened to a monitor now. Nothing is sent. */
 import { useSignal } from "@preact/signals";
+import { ALERT_EVENTS, type AlertEvent } from "../../model/alerting-rule.ts";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../parts/time.tsx";
 import { shown } from "../state/project.ts";
 import { list, t } from "../words/words.ts";
-import { type AlertEvent, EVENTS } from "./alert-rule-form.tsx";
 
 type Heard = Schemas["AlertPreview"];
 /** Names that the browser offers while one is written. */
@@ -61,7 +61,7 @@ export function Preview() {
         <SelectField
           label={t("preview.event")}
           value={event.value}
-          options={EVENTS.map((word) => [word, t(`rule.event.${word}`)] as const)}
+          options={ALERT_EVENTS.map((word) => [word, t(`rule.event.${word}`)] as const)}
           onValue={(word) => (event.value = word)}
         />
         <button type="submit" class="button">

@@ -1,27 +1,15 @@
 /** A rule, new or changed. */
 import { type Signal, useSignal } from "@preact/signals";
+import { ALERT_EVENTS } from "../../model/alerting-rule.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { readSelector, SelectorField, subscriptions } from "../parts/selector-field.tsx";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { t } from "../words/words.ts";
-import type { Choices, Rule } from "./alert-rules.tsx";
-import { groupWord } from "./alert-rules.tsx";
+import { type Choices, GROUPINGS, groupWord, type Rule } from "./alert-rule-words.ts";
 
-export const EVENTS = [
-  "down",
-  "login_refused",
-  "partial",
-  "configs",
-  "certificate",
-  "domain",
-  "sync",
-  "channel",
-] as const;
-export type AlertEvent = (typeof EVENTS)[number];
 const SEVERITIES = ["critical", "warning"] as const;
-const GROUPINGS = ["host", "monitor", "subscription", "project", "none"] as const;
 
 /** What a new rule begins with. */
 const FRESH: Rule = {
@@ -148,7 +136,7 @@ export function EditRule({ rule, choices, close, save }: Props) {
       <Checks
         legend={t("rule.events")}
         hint={t("rule.eventsHint")}
-        options={EVENTS.map((event) => [event, t(`rule.event.${event}`)] as const)}
+        options={ALERT_EVENTS.map((event) => [event, t(`rule.event.${event}`)] as const)}
         chosen={filled.events}
       />
       <ChannelChoice chosen={filled.channels} choices={choices} />

@@ -1,6 +1,6 @@
 /** Rules in their order: the first that matches tells, unless it goes on. */
 import { useSignal } from "@preact/signals";
-import { client, data, type Schemas } from "../api/client.ts";
+import { client, data } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -13,12 +13,7 @@ import { seconds } from "../words/times.ts";
 import { list, t } from "../words/words.ts";
 import { Preview } from "./alert-preview.tsx";
 import { EditRule } from "./alert-rule-form.tsx";
-
-export type Rule = Schemas["AlertRules"]["rules"][number];
-export interface Choices {
-  readonly channels: readonly Schemas["Channel"][];
-  readonly quietHours: Schemas["QuietHours"]["quiet_hours"];
-}
+import { type Choices, groupWord, type Rule } from "./alert-rule-words.ts";
 
 /** A new rule has no number yet; the default rule of a project that had none becomes one like others. */
 async function putRules(version: number, rules: readonly Rule[]): Promise<void> {
@@ -216,11 +211,4 @@ function RuleWords({ rule, choices }: { rule: Rule; choices: Choices }) {
       ))}
     </>
   );
-}
-
-const GROUPS = ["none", "monitor", "host", "subscription", "project"] as const;
-
-export function groupWord(group: string): string {
-  const known = GROUPS.find((word) => word === group);
-  return known === undefined ? group : t(`rule.group.${known}`);
 }

@@ -25,7 +25,22 @@ import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
 import { milliseconds } from "../words/times.ts";
 import { type Key, t } from "../words/words.ts";
-import type { Progress } from "./check.tsx";
+
+/** What is checked: one configuration by itself, or many. */
+export interface Asked {
+  /** A subscription's address; null: the text itself was sent. */
+  readonly url: string | null;
+  /** By the number of its line; empty where the page does not have the links. */
+  readonly links: readonly string[];
+}
+
+export interface Progress {
+  readonly asked: Asked;
+  /** null before the first line of the answer. */
+  readonly head: Head | null;
+  readonly rows: readonly Row[];
+  readonly state: "running" | "done" | "stopped" | "broken";
+}
 
 /** Height of a row, CSS px; web/look/screens.css has the same. */
 const ROW_PX = { wide: 37, phone: 65 } as const;

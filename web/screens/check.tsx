@@ -8,7 +8,7 @@ import { Icon } from "../parts/icon.tsx";
 import { endOf, type Head, headOf, pastedLines, type Row, rowOf } from "../state/checked.ts";
 import { detect } from "../state/detect.ts";
 import { t } from "../words/words.ts";
-import { CheckResults } from "./check-results.tsx";
+import { type Asked, CheckResults, type Progress } from "./check-results.tsx";
 
 /** Longer lists are for subscriptions; the API takes no more. */
 const MOST_CONFIGS = 10_000;
@@ -18,22 +18,6 @@ const TIMEOUTS = ["10", "15", "30", "60"] as const;
 const AT_ONCE = 32;
 /** Rows that have come are shown together this often, ms: ten thousand one by one would be drawn ten thousand times. */
 const DRAW_MS = 250;
-
-/** What is checked: one configuration by itself, or many. */
-export interface Asked {
-  /** A subscription's address; null: the text itself was sent. */
-  readonly url: string | null;
-  /** By the number of its line; empty where the page does not have the links. */
-  readonly links: readonly string[];
-}
-
-export interface Progress {
-  readonly asked: Asked;
-  /** null before the first line of the answer. */
-  readonly head: Head | null;
-  readonly rows: readonly Row[];
-  readonly state: "running" | "done" | "stopped" | "broken";
-}
 
 interface Options {
   readonly engine: (typeof ENGINES)[number];

@@ -1,6 +1,6 @@
 /** Of a status page: its logo, its secret link, and the addresses of its badges. */
 import { useSignal } from "@preact/signals";
-import { client, data } from "../api/client.ts";
+import { client, data, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -8,7 +8,6 @@ import { copyText } from "../state/clipboard.ts";
 import { say } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
-import type { Page } from "./status-page.tsx";
 
 /** The API takes no larger one, bytes. */
 const MOST_LOGO = 65_536;
@@ -50,7 +49,7 @@ export function LogoField({ value, onValue }: { value: string; onValue: (value: 
 }
 
 /** Where readers with the link, and sites that show a badge, find it. */
-export function Addresses({ page, changed }: { page: Page; changed: () => void }) {
+export function Addresses({ page, changed }: { page: Schemas["StatusPage"]; changed: () => void }) {
   const rotating = useSignal(false);
   const badge = useSignal<(typeof BADGES)[number]>("status");
   const { url } = page.access;

@@ -17,7 +17,7 @@ import { type FilledGroup, Groups } from "./status-page-groups.tsx";
 import { PageUpdates } from "./status-page-updates.tsx";
 import { publicAddress } from "./status-pages.tsx";
 
-export type Page = Schemas["StatusPage"];
+type Page = Schemas["StatusPage"];
 const ACCESS = ["public", "link", "password", "session"] as const;
 const THEMES = ["auto", "light", "dark"] as const;
 const FRAMES = ["none", "self", "*"] as const;
