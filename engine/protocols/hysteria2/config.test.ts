@@ -12,12 +12,17 @@ parserSuite("hysteria2", {
     [{ url: "hy2://pw@y.test-site.org:20000-20010?insecure=1" }, "y.test-site.org 20000"],
     [{ url: "hy2://y.test-site.org:8443?obfs=none" }, "y.test-site.org 8443"],
     [{ url: "hy2://pw@[2001:470::9]:1" }, "2001:470::9 1"],
+    [{ url: "hy2://pw@y.test-site.org:443?mport=1-65535" }, "y.test-site.org 443"],
   ],
   bad: [
     [{}, "missing url"],
     [{ url: "hy2://pw@" }, "the link has no server after an @"],
     [{ url: "hy2://pw@y.test-site.org:6-5" }, "a range of the link's ports is the wrong way round"],
     [{ url: "hy2://pw@y.test-site.org:70000" }, "the link's port must be a number from 1 to 65535"],
+    [
+      { url: "hy2://pw@y.test-site.org:443?mport=1-65535,443" },
+      "the link's ports stand in several ranges, more often than there are ports",
+    ],
   ],
 });
 

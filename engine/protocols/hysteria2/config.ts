@@ -9,6 +9,8 @@ const STANDARD_PORT = 443;
 const SCHEMES = ["hysteria2", "hy2"];
 /** A list of ports that is longer is no list of a provider. */
 const MAX_RANGES = 256;
+/** Cores keep each port of each range: 256 times all of them would be 110 MB for one config in sing-box, and more than 1 GB in xray. */
+const MAX_PORTS = 65_535;
 
 /** @throws TunnelConfigError */
 export function parseHysteria2(fields: TunnelFields): ParsedTunnel {
@@ -62,10 +64,14 @@ export function parsePorts(text: string): readonly (readonly [number, number])[]
   if (!isPortList(text.replace(/\s/g, "")) || items.length > MAX_RANGES) {
     throw new TunnelConfigError("the link's ports are not numbers or ranges");
   }
-  return items.map((item) => {
+  const ranges = items.map((item) => {
     const [from = "", to = from] = item.trim().split("-");
     const range = [parsePort(from, "the link's port"), parsePort(to, "the link's port")] as const;
     if (range[0] > range[1]) throw new TunnelConfigError("a range of the link's ports is the wrong way round");
     return range;
   });
+  const ports = ranges.reduce((sum, [from, to]) => sum + to - from + 1, 0);
+  if (ports > MAX_PORTS)
+    throw new TunnelConfigError("the link's ports stand in several ranges, more often than there are ports");
+  return ranges;
 }

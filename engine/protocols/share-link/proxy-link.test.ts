@@ -11,6 +11,7 @@ import { isProxyScheme, parseProxyLink, schemeOf } from "./proxy-link.ts";
 import { writeLink } from "./write-link.ts";
 
 const at = (rest: string): string => `vless://${UUID}@p.test-site.org:443${rest}`;
+const xhttp = (extra: unknown): string => at(`?type=xhttp&extra=${encodeURIComponent(JSON.stringify(extra))}`);
 
 describe("links", () => {
   it.each([...LINKS])("of %s read the same after they were written", (_, link) => {
@@ -49,7 +50,10 @@ describe("links", () => {
     [at("?type=kcp&mtu=9"), "mtu must be a whole number from 576 to 1460"],
     [at("?type=xhttp&mode=x"), "mode must be one of auto, packet-up, stream-up, stream-one"],
     [at("?type=xhttp&extra=%5B%5D"), "extra must be a JSON object"],
-    [at(`?type=xhttp&extra=${encodeURIComponent('{"xPaddingBytes":"0"}')}`), "extra.xPaddingBytes must be at least 1"],
+    [xhttp({ xPaddingBytes: "0" }), "extra.xPaddingBytes must be at least 1"],
+    [xhttp({ xPaddingBytes: "100-300000000" }), "extra.xPaddingBytes must be at most 65536"],
+    [xhttp({ scMaxEachPostBytes: 1 }), "extra.scMaxEachPostBytes must be at least 256"],
+    [xhttp({ uplinkChunkSize: "1-64" }), "extra.uplinkChunkSize must be at least 64"],
     [
       at(`?type=xhttp&extra=${encodeURIComponent('{"headers":{"Host":"x"}}')}`),
       "extra.headers has a header that cannot be set",

@@ -44,6 +44,15 @@ const MAX_HEADERS = 16;
 const OWN_HEADERS = new Set(["host", "content-length", "transfer-encoding", "connection", "upgrade"]);
 /** xray keeps these in 32 bits. */
 const MOST = 2 ** 31 - 1;
+/**
+ * Bounds of our own, because xray has none. It makes the padding of each request at once: 300 MB of it take more than 1 GB. It sends what goes up
+ * in pieces, each a request of its own, so a check would ask a server for as many as it has bytes to say. Servers take 8 KiB of headers by default.
+ */
+const BOUNDS: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  "extra.xPaddingBytes": [1, 65_536],
+  "extra.scMaxEachPostBytes": [256, MOST],
+  "extra.uplinkChunkSize": [64, MOST],
+};
 
 type Xhttp = Pick<Extract<Transport, { type: "xhttp" }>, "mode" | "extra" | "hasDownload">;
 
@@ -134,7 +143,9 @@ function numeric(value: unknown, kind: "range" | "number", field: string): strin
   if (!isWhole || (to !== undefined && Number(to) < Number(from))) {
     throw refuse(field, kind === "range" ? "must be a whole number or a range" : "must be a whole number");
   }
-  if (field === "extra.xPaddingBytes" && Number(from) === 0) throw refuse(field, "must be at least 1");
+  const [least, most] = BOUNDS[field] ?? [0, MOST];
+  if (Number(from) < least) throw refuse(field, `must be at least ${least}`);
+  if (Number(to ?? from) > most) throw refuse(field, `must be at most ${most}`);
   return to === undefined ? Number(from) : `${Number(from)}-${Number(to)}`;
 }
 
