@@ -58,4 +58,14 @@ describe("fetch through the guarded transport", () => {
     const url = await serve(`HTTP/1.1 200 OK\r\n${coding}Connection: close\r\n\r\n`, body);
     await expect(guarded().fetch(url)).rejects.toThrow();
   });
+
+  it.each(["Content-Encoding: gzip, gzip", "Content-Encoding: gzip\r\nContent-Encoding: gzip"])(
+    "refuses an answer in two codings: %s",
+    async (codings) => {
+      const url = await serve(`HTTP/1.1 200 OK\r\n${codings}\r\nConnection: close\r\n\r\n`, gzipSync(gzipSync("{}")));
+      await expect(guarded().fetch(url)).rejects.toMatchObject({
+        cause: { message: "The answer is packed more than once" },
+      });
+    },
+  );
 });

@@ -6,6 +6,21 @@ export function tooLarge(limitBytes: number): Error {
 }
 
 /**
+ * Whether one coding is in another (RFC 9110 section 8.4). fetch() undoes up to five, and bounds nothing that one gives the next: 250 KB of three
+ * codings are gigabytes between them, of which the last may give not a byte.
+ *
+ * @param headers names and values in turn
+ */
+function isCodedTwice(headers: readonly Buffer[]): boolean {
+  const coded = headers.filter((_, index) => index % 2 === 1 && isContentEncoding(headers[index - 1]));
+  return coded.length > 1 || coded.some((value) => value.includes(","));
+}
+
+function isContentEncoding(name: Buffer | undefined): boolean {
+  return name?.toString("latin1").toLowerCase() === "content-encoding";
+}
+
+/**
  * Passes an answer on and never pauses its connection: undici 7 throws out of its caller's reach, and so ends the thread, when a server
  * closes a connection that is paused (https://github.com/nodejs/undici/issues/5360). What its reader has not taken is kept, up to a bound.
  * The methods are those that undici's fetch() has.
@@ -36,7 +51,8 @@ export class NeverPaused implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(...received: Parameters<NonNullable<Dispatcher.DispatchHandler["onHeaders"]>>): boolean {
-    this.#handler.onHeaders?.(...received);
+    if (isCodedTwice(received[1])) this.#abort?.(new Error("The answer is packed more than once"));
+    else this.#handler.onHeaders?.(...received);
     return true;
   }
 
