@@ -8,6 +8,8 @@ import { badRequest } from "../errors.ts";
 const MAX_NAME = 255;
 const MAX_TAGS = 20;
 const MAX_TAG = 50;
+/** With duplicates, which are dropped. */
+const MAX_SENT_TAGS = 1_000;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: NUL is what is looked for; neither database keeps it in a text
 const NUL = /\u0000/;
@@ -60,6 +62,7 @@ export const commonFields = {
     .describe(`Failed checks in a row before the check is down; 0 or omitted is ${RETRIES.standard}`),
   tags: z
     .array(tag, { error: tagsError })
+    .max(MAX_SENT_TAGS, { error: tagsError })
     .refine((tags) => new Set(tags).size <= MAX_TAGS, { error: tagsError })
     .describe("Saved lowercase, duplicates dropped"),
   active: z.boolean({ error: "active must be true or false." }).describe("false is paused"),

@@ -62,6 +62,33 @@ export function headersIn(fields: Fields): Readonly<Record<string, string>> | un
   return headers.length === 0 ? undefined : Object.fromEntries(headers);
 }
 
+/** What is sent is no secret, only how it is written. */
+const PLAIN_HEADERS: ReadonlySet<string> = new Set(["accept", "content-type"]);
+
+/**
+ * Headers of our `custom` channel, which all who may read the project see: their values move into `secrets`, which is sealed. Templates stay, because
+ * a secret's text is none.
+ */
+export function sealedHeaders(headers: Readonly<Record<string, string>>): Omit<ChannelParts, "kind"> {
+  const secrets: Record<string, string> = {};
+  const templates = Object.entries(headers).map(([name, value]) => {
+    if (value === "" || value.includes("{{") || value.includes("{%") || PLAIN_HEADERS.has(name.toLowerCase()))
+      return [name, value] as const;
+    const secret = secretName(name, secrets);
+    secrets[secret] = value;
+    return [name, `{{ secret.${secret} }}`] as const;
+  });
+  return { headers: Object.fromEntries(templates), ...(Object.keys(secrets).length > 0 && { secrets }) };
+}
+
+/** As names of secrets are: up to 40 of a-z, 0-9 and _. */
+function secretName(header: string, taken: Readonly<Record<string, string>>): string {
+  const plain = `header_${header.toLowerCase().replace(/[^a-z0-9]/g, "_")}`.slice(0, 36);
+  let name = plain;
+  for (let count = 2; Object.hasOwn(taken, name); count++) name = `${plain}_${count}`;
+  return name;
+}
+
 /** Without a slash at its end: paths are added to it. */
 export function baseUrlIn(value: unknown): string | undefined {
   const text = textIn(value)?.trim();

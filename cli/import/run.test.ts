@@ -49,9 +49,9 @@ test("--no-secrets leaves variables in their place", async () => {
   const path = join(folder, "secret.yaml");
   writeFileSync(
     path,
-    `${GATUS}external-endpoints: []\nalerting: { slack: { webhook-url: "https://hooks.test-site.org/t0ken" } }\n`.replace(
+    `${GATUS}external-endpoints: []\nalerting: { slack: { webhook-url: "https://hooks.test-site.org/t0ken" }, custom: { url: "https://hooks.test-site.org/", headers: { X-Token: t0ken } } }\n`.replace(
       "conditions:",
-      "alerts: [{ type: slack }], conditions:",
+      "alerts: [{ type: slack }, { type: custom }], conditions:",
     ),
   );
   const report = JSON.parse(
@@ -59,8 +59,8 @@ test("--no-secrets leaves variables in their place", async () => {
   );
   expect(report).toMatchObject({
     source: "Gatus",
-    counts: { monitors: 1, channels: 1 },
-    variables: ["A_HEADERS_X_KEY", "SLACK_URL"],
+    counts: { monitors: 1, channels: 2 },
+    variables: ["A_HEADERS_X_KEY", "SLACK_URL", "CUSTOM_URL", "CUSTOM_SECRETS_HEADER_X_TOKEN"],
   });
   const text = readFileSync(join(folder, "b.yaml"), "utf8");
   expect(text).toContain(`X-Key: \${env:A_HEADERS_X_KEY}`);

@@ -8,6 +8,8 @@ import { parseUrl } from "../../model/url.ts";
 const CHANNEL_SECRETS: ReadonlySet<string> = new Set(
   "url urls token user password smtp_url routing_key access_token headers secret secrets".split(" "),
 );
+/** A template that names a secret, as channel-parts.ts writes it. */
+const NAMED_SECRET = /^\{\{ secret\.\w+ \}\}$/;
 /** Of tunnels and heartbeats. */
 const MONITOR_SECRETS: ReadonlySet<string> = new Set(["token", "config", "username", "password", "psk"]);
 
@@ -56,7 +58,10 @@ class Variables {
 
   /** Texts within, each as a variable of its own. What is one already stays. */
   hidden(value: unknown, path: readonly string[]): FieldValue {
-    if (typeof value === "string") return placeholderIn(value) === undefined ? this.#variable(path) : value;
+    if (typeof value === "string") {
+      const isNoSecret = placeholderIn(value) !== undefined || NAMED_SECRET.test(value);
+      return isNoSecret ? value : this.#variable(path);
+    }
     if (Array.isArray(value)) return value.map((one, index) => this.hidden(one, [...path, String(index + 1)]));
     if (typeof value !== "object" || value === null) return value as FieldValue;
     const members = Object.entries(value).map(([name, inner]) => [name, this.hidden(inner, [...path, name])] as const);

@@ -20,7 +20,7 @@ test("gatus: conditions, alerts and merge keys", () => {
 x: &fast { interval: 30s, client: { timeout: 20s, insecure: true, ignore-redirect: true } }
 alerting:
   slack: { webhook-url: "\${SLACK}", default-alert: { failure-threshold: 4, send-on-resolved: true } }
-  custom: { url: "https://hook.test-site.org/", method: POST, body: '{"t": "[ALERT_DESCRIPTION]"}' }
+  custom: { url: "https://hook.test-site.org/", method: POST, headers: { Authorization: Bearer t0ken, Accept: text/plain, X-T: "[ALERT_DESCRIPTION]" }, body: '{"t": "[ALERT_DESCRIPTION]"}' }
 endpoints:
   - <<: *fast
     name: Front Page
@@ -67,7 +67,11 @@ external-endpoints: [{ name: job, token: abc, heartbeat: { interval: 30m } }]
   });
   expect(document.channels).toMatchObject({
     slack: { kind: "slack", url: `\${env:SLACK}` },
-    custom: { kind: "custom", method: "POST", body: '{"t": "{{ msg }}"}' },
+    custom: {
+      ...{ kind: "custom", method: "POST", body: '{"t": "{{ msg }}"}' },
+      headers: { Authorization: "{{ secret.header_authorization }}", Accept: "text/plain", "X-T": "{{ msg }}" },
+      secrets: { header_authorization: "Bearer t0ken" },
+    },
   });
   expect(document.alert_rules).toMatchObject([
     { channels: ["slack"], continue: true },

@@ -1,5 +1,6 @@
 /** What a website check asks for beside a plain GET: additions to the contract's fields, each with the message that refuses it. */
 import { z } from "zod";
+import { firstMembers } from "../../model/first-members.ts";
 import { parseUrl } from "../../model/url.ts";
 import { headersFault, MOST_HEADER_BYTES, MOST_HEADERS } from "../protocols/http/request-headers.ts";
 import { clientFault } from "./client-certificate.ts";
@@ -53,11 +54,15 @@ export const requestFields = {
     .transform((method) => method ?? "GET")
     .describe("Method of the request; null is GET"),
   headers: z
-    .record(z.string(), z.string({ error: HEADERS_MESSAGE }), { error: HEADERS_MESSAGE })
-    .superRefine((headers, context) => {
-      const message = headersFault(headers);
-      if (message !== undefined) context.addIssue({ code: "custom", message, input: headers });
-    })
+    .preprocess(
+      firstMembers(MOST_HEADERS),
+      z
+        .record(z.string(), z.string({ error: HEADERS_MESSAGE }), { error: HEADERS_MESSAGE })
+        .superRefine((headers, context) => {
+          const message = headersFault(headers);
+          if (message !== undefined) context.addIssue({ code: "custom", message, input: headers });
+        }),
+    )
     .nullable()
     .default(null)
     .transform((headers) => (headers !== null && Object.keys(headers).length === 0 ? null : headers))

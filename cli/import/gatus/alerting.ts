@@ -1,7 +1,15 @@
 /** Providers and alerts of Gatus as channels and rules. */
 import type { FieldValue } from "../../../model/document/document.ts";
 import { Audiences, type ChannelUse } from "../audiences.ts";
-import { addressesIn, baseUrlIn, type ChannelParts, headersIn, smtpUrl, wholeIn } from "../channel-parts.ts";
+import {
+  addressesIn,
+  baseUrlIn,
+  type ChannelParts,
+  headersIn,
+  sealedHeaders,
+  smtpUrl,
+  wholeIn,
+} from "../channel-parts.ts";
 import type { Draft } from "../draft.ts";
 import { goDurationIn } from "../durations.ts";
 import { keyOf } from "../keys.ts";
@@ -96,7 +104,7 @@ function readCustom(config: Fields): ChannelParts {
     kind: "custom",
     url: templated(text(config, "url")),
     method: method ?? "GET",
-    headers: Object.keys(headers).length === 0 ? undefined : headers,
+    ...(Object.keys(headers).length > 0 && sealedHeaders(headers)),
     body: templated(textIn(memberOf(config, "body"))),
   };
 }

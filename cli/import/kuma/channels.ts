@@ -1,5 +1,13 @@
 /** Notifications of Uptime Kuma as channels. Each type keeps flat fields of its own in one JSON text. */
-import { addressesIn, baseUrlIn, type ChannelParts, headersIn, smtpUrl, wholeIn } from "../channel-parts.ts";
+import {
+  addressesIn,
+  baseUrlIn,
+  type ChannelParts,
+  headersIn,
+  sealedHeaders,
+  smtpUrl,
+  wholeIn,
+} from "../channel-parts.ts";
 import type { Draft } from "../draft.ts";
 import { booleanIn, type Fields, fieldsIn, jsonIn, memberOf, quoted, textIn } from "../values.ts";
 import { idIn, jsonMember, type KumaTables, rowsOf } from "./tables.ts";
@@ -139,7 +147,7 @@ function readWebhook(config: Fields, { draft, path }: Reading): ChannelParts {
     kind: "custom",
     url: text(config, "webhookURL"),
     method,
-    headers: { "Content-Type": "application/json", ...headers },
+    ...sealedHeaders({ "Content-Type": "application/json", ...headers }),
     ...(method === "GET" ? {} : { body: contentType === "custom" && custom !== undefined ? custom : KUMA_BODY }),
   };
 }

@@ -1,6 +1,7 @@
 /** Any request over HTTP, in one's own words. */
 import { z } from "zod";
 import type { Message } from "../../../model/alert-message.ts";
+import { firstMembers } from "../../../model/first-members.ts";
 import { MOST_TEMPLATE, parseTemplate, Rendering, TemplateError, templateContext } from "../template.ts";
 import { delivered, refused } from "./answers.ts";
 import { defineChannel } from "./define.ts";
@@ -57,16 +58,19 @@ const schema = z.strictObject({
     .default("POST")
     .describe("Method"),
   headers: z
-    .record(z.string().regex(HEADER_NAME, "must have names of headers"), template(MOST_VALUE, "Value, a template"), {
-      error: "must be an object of names and values",
-    })
+    .preprocess(
+      firstMembers(MOST_HEADERS),
+      z.record(z.string().regex(HEADER_NAME, "must have names of headers"), template(MOST_VALUE, "Value, a template"), {
+        error: "must be an object of names and values",
+      }),
+    )
     .refine((headers) => Object.keys(headers).length <= MOST_HEADERS, `must have at most ${MOST_HEADERS}`)
     .refine(
       (headers) => !Object.keys(headers).some((name) => OUR_HEADERS.has(name.toLowerCase())),
       "must not frame the request: no host, content-length, connection …",
     )
     .default({})
-    .describe("Headers; their values are templates"),
+    .describe("Headers; their values are templates, which are shown: name what is secret {{ secret.<name> }}"),
   body: template(MOST_TEMPLATE, "A template")
     .nullable()
     .default(null)
