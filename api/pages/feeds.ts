@@ -11,6 +11,13 @@ export const FEEDS = {
   "feed.json": "application/feed+json; charset=utf-8",
 } as const;
 
+/** The library writes titles and contents as CDATA, and takes the first end within them alone apart: a second would let a name write elements. */
+const CDATA_END = "]]>";
+
+function withoutEnd(text: string): string {
+  return text.replaceAll(CDATA_END, "]] >");
+}
+
 interface Entry {
   readonly name: string;
   readonly title: string;
@@ -49,9 +56,9 @@ export function feedOf(
       id: `${address}#${name}`,
       guid: `${address}#${name}`,
       // The library says of an Atom title that it is HTML (RFC 4287 section 3.1.1.2), so a text in it is written as HTML.
-      title: form === "feed.atom" ? escaped(title) : title,
+      title: form === "feed.atom" ? escaped(title) : form === "feed.rss" ? withoutEnd(title) : title,
       link,
-      content,
+      content: form === "feed.json" ? content : content.replaceAll(CDATA_END, "]]&gt;"),
       date: new Date(changedAtMs),
       published: new Date(atMs),
     });

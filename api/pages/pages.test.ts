@@ -25,6 +25,7 @@ const NASTY = [
   "' onmouseover='alert(1)",
   "\u202eevil\u2066\u0000\u0008",
   "]]><x>&amp;&#x3c;",
+  "]]> ]]><x>",
   "x".repeat(10_000),
   "<!--",
 ];
