@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document d27ecbc81f87cd01. Do not edit.
+// Made by `npm run web:types` of the API's document 0554db815e0bc99e. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -1470,10 +1470,7 @@ export interface components {
              * @default GET
              */
             method?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") | null;
-            /**
-             * @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back
-             * @default null
-             */
+            /** @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back */
             headers?: {
                 [key: string]: string;
             } | null;
@@ -1584,10 +1581,7 @@ export interface components {
              * @default GET
              */
             method?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") | null;
-            /**
-             * @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back
-             * @default null
-             */
+            /** @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back */
             headers?: {
                 [key: string]: string;
             } | null;
@@ -1988,10 +1982,7 @@ export interface components {
              * @default GET
              */
             method?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS") | null;
-            /**
-             * @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back
-             * @default null
-             */
+            /** @description Headers to send, at most 32 and 8192 bytes. Their values are kept sealed and read back as ***, which keeps the value when it is sent back */
             headers?: {
                 [key: string]: string;
             } | null;
