@@ -239,6 +239,13 @@ describe("a core's words", () => {
     expect(judge(words)?.verdict).toBe(verdict);
   });
 
+  it("do not call xhttp grpc", () => {
+    const met = judge(
+      "http2: failed reading the frame payload: note that the frame header looked like an HTTP/1.1 header",
+    );
+    expect(met?.reason).toBe("the server does not speak HTTP/2, which the link's transport needs");
+  });
+
   it("are joined to the config that they are about", () => {
     const of = (engine: Engine, line: string) => cores[engine].explain(line);
     expect(of("xray", "2026/11/21 [Info] [123456] app/dispatcher: taking detour [n_1] for [tcp:a:443]")).toEqual({

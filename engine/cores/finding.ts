@@ -77,11 +77,11 @@ const ROWS: readonly Row[] = [
   [/\bauth failed\b|authentication failed, status code/, "auth-failed", "the server refused the credential"],
   // gRPC's answer for a service that is not there; xray wraps it in its own words about an answer that it could not read.
   [/code = unimplemented/, "handshake-failed", "the server does not know the path, host or service"],
-  // grpc-go's words for a web server: of HTTP/1.1, and of HTTP/2 that answers with a page.
+  // grpc-go's words for a web server: of HTTP/1.1, and of HTTP/2 that answers with a page. Those of HTTP/1.1 are Go's own, which xhttp meets too.
   [
     /error reading server preface|frame header looked like an http\/1\.1 header/,
     "handshake-failed",
-    "the server does not speak HTTP/2, which grpc needs",
+    "the server does not speak HTTP/2, which the link's transport needs",
   ],
   [
     /unexpected http status code received from server: 5\d\d/,
