@@ -207,3 +207,17 @@ describe("a server that refuses the hello", () => {
     expect(await failureOf(connect(server.port, check))).toMatch(/^timeout: /);
   });
 });
+
+it("a server whose handshake never ends is left", async () => {
+  // HelloRequest (RFC 5246 section 7.4.1.1), which OpenSSL passes over.
+  const requests = Buffer.alloc(9 * 5_000, Buffer.from([22, 3, 3, 0, 4, 0, 0, 0, 0]));
+  const peer = await openTcpPeer((socket) => {
+    const send = (): void => {
+      while (!socket.destroyed && socket.write(requests));
+    };
+    socket.on("drain", send);
+    socket.once("data", send);
+  });
+  closers.push(() => peer.close());
+  expect(await failureOf(connect(peer.port))).toContain("The server sends more than a TLS handshake has");
+});

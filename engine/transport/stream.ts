@@ -170,6 +170,14 @@ function certificateIn(pem: string): string {
   }
 }
 
+/**
+ * Until a handshake is over, in bytes: a chain has 100 KiB at most (OpenSSL, SSL_MAX_CERT_LIST_DEFAULT). It passes over messages such as HelloRequest
+ * (RFC 5246 section 7.4.1.1) however many there are, so a server could keep the thread's processor busy until the check's deadline.
+ */
+const MOST_HANDSHAKE_BYTES = 512 * 1_024;
+/** Between two looks at how many there are, ms: nearly every handshake ends before the first. */
+const LOOK_MS = 100;
+
 function handshake(
   socket: Socket,
   options: ConnectionOptions,
@@ -188,17 +196,26 @@ function handshake(
       secure.destroy();
     });
     let isOpen = false;
+    const looks = setInterval(() => {
+      if (socket.bytesRead > MOST_HANDSHAKE_BYTES) secure.destroy(endless());
+    }, LOOK_MS);
     secure.once("close", () => {
+      clearInterval(looks);
       if (!isOpen) reject(endOf(secure, context));
     });
     secure.once("secureConnect", () => {
       isOpen = true;
+      clearInterval(looks);
       context.answered();
       resolve(secure);
     });
     // For sockets that did not come from open().
     whenAborted(context, (fault) => secure.destroy(fault));
   });
+}
+
+function endless(): NetworkFault {
+  return new NetworkFault("protocol-error", "The server sends more than a TLS handshake has", { peerAnswered: true });
 }
 
 /** Why a socket is gone before the handshake was over. */
