@@ -65,6 +65,28 @@ describeWith(["chromium"], "the page and its stream", () => {
   );
 
   it(
+    "says that the service is away before the next poll is due",
+    async () => {
+      const cable = await openCable(product.port);
+      const page = await signedIn(`http://127.0.0.1:${cable.port}`);
+      await says(page, "live");
+      await page.clock.install();
+      await page.reload();
+      await says(page, "live");
+      await page.clock.pauseAt(await page.evaluate("Date.now() + 2_000"));
+      await cable.cut();
+      // From here a second passes only when the test says so: the poll comes after ten.
+      for (let second = 0; second < 5; second++) {
+        await page.clock.runFor(1_000);
+        await page.evaluate("fetch('/api/v1/health').catch(() => {})");
+      }
+      expect(await page.locator(".live-word").textContent()).toBe("offline");
+      await page.context().close();
+    },
+    PATIENCE_MS,
+  );
+
+  it(
     "comes back after it was cut off, by a stream of its own",
     async () => {
       const cable = await openCable(product.port);
@@ -164,7 +186,7 @@ describeWith(["chromium"], "the page and its stream", () => {
     await Promise.all(ids.map((id) => untilStatus(product.api, id, "down")));
     const page = await signedIn(product.url);
     await page.getByRole("link", { name: "Incidents" }).click();
-    await page.getByText("2 of them share 127.0.0.1").waitFor({ timeout: COMES_WITHIN_MS });
+    await page.getByText("2 open incidents share 127.0.0.1").waitFor({ timeout: COMES_WITHIN_MS });
     await page.getByRole("button", { name: "Acknowledge all 2" }).last().click();
     const dialog = page.getByRole("dialog", { name: "Acknowledge incidents" });
     await dialog.getByRole("button", { name: "Acknowledge" }).click();

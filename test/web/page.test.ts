@@ -186,6 +186,64 @@ describeWith(["chromium"], "the page", () => {
     await page.context().close();
   });
 
+  it("says at a field what is wrong with it, and goes there", async () => {
+    const { page } = await signedIn();
+    await open(page, "/monitors/new", "Add monitor");
+    const form = page.locator("main form");
+    await form.getByRole("combobox", { name: "Kind" }).selectOption("port");
+    await form.getByRole("textbox", { name: "Name", exact: true }).fill("Wrong");
+    await form.getByRole("textbox", { name: "Host" }).fill("127.0.0.1");
+    const port = form.getByRole("textbox", { name: "Port" });
+    await port.fill("99999");
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByRole("alert").filter({ hasText: "port must be a whole number" }).waitFor();
+    await form.locator("input:focus[aria-invalid=true]").waitFor();
+    expect(await port.getAttribute("aria-invalid")).toBe("true");
+    expect(await form.getByRole("alert").count()).toBe(1);
+    // A field that is folded away is opened, and what was said of the other is gone.
+    await port.fill("80");
+    await form.locator("summary").click();
+    const interval = form.getByRole("textbox", { name: "Interval" });
+    await interval.fill("often");
+    await form.locator("summary").click();
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByRole("alert").filter({ hasText: "interval must be" }).waitFor();
+    await form.locator("input:focus[aria-invalid=true]").waitFor();
+    expect(await port.getAttribute("aria-invalid")).toBe(null);
+    expect(await accessFaults(page)).toEqual([]);
+    await open(page, `/monitors/${siteId}`, "Shop");
+    expect(await page.title()).toMatch(/Sonde · Shop$/);
+    // Paper shows what the screen is about, without its frame.
+    await page.emulateMedia({ media: "print" });
+    expect(await page.getByRole("navigation", { name: "Main" }).isVisible()).toBe(false);
+    expect(await page.getByRole("heading", { level: 1, name: "Shop" }).isVisible()).toBe(true);
+    await page.emulateMedia({ media: "screen" });
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog", { name: "Edit monitor" });
+    await dialog.getByRole("textbox", { name: "Address" }).fill("http://10.0.0.1/");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.getByRole("alert").filter({ hasText: "SONDE_ALLOW_NETS" }).waitFor();
+    await page.context().close();
+  });
+
+  it("adds a tunnel whose link was written into its field, without a protocol chosen", async () => {
+    const { page } = await signedIn();
+    await open(page, "/monitors/new", "Add monitor");
+    expect(await page.title()).toMatch(/Sonde · Add monitor$/);
+    const form = page.locator("main form");
+    await form.getByRole("combobox", { name: "Kind" }).selectOption("vpn");
+    await form.getByRole("textbox", { name: "Name", exact: true }).fill("Typed link");
+    const id = "3f1a5b0e-7d7c-4d0a-9d39-0d6b6b1f7c11";
+    await form.getByRole("textbox", { name: "Share link" }).fill(`vless://${id}@127.0.0.1:443?security=tls#x`);
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Typed link" }).waitFor();
+    await page.getByText("vless", { exact: true }).first().waitFor();
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("dialog", { name: "Delete monitor" }).getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("heading", { level: 1, name: "Monitors" }).waitFor();
+    await page.context().close();
+  });
+
   it("adds a monitor from one field, changes it, pauses it and deletes it", async () => {
     const { page, faults } = await signedIn();
     await open(page, "/monitors/new", "Add monitor");

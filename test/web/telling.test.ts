@@ -68,7 +68,7 @@ describeWith(["chromium"], "the page, telling people", () => {
     await page.context().close();
   });
 
-  it("adds a rule and quiet hours, and says who would hear", async () => {
+  it("adds a rule and quiet hours, and says what would be sent", async () => {
     const { page, faults } = await signedIn();
     await open(page, "/alerts/quiet-hours");
     await page.getByRole("button", { name: "Add quiet hours" }).click();

@@ -34,9 +34,12 @@ export interface LiveHandlers {
 const watched = new Set<string>();
 let current: Follower | null = null;
 
+/** What the stream takes; an address with another one would be refused whole. */
+const MONITOR_ID = /^srv_\d+$/;
+
 /** Results of these monitors come as they are made, also where the status stays. @returns ends it */
 export function watch(ids: readonly string[]): () => void {
-  for (const id of ids) watched.add(id);
+  for (const id of ids) if (MONITOR_ID.test(id)) watched.add(id);
   current?.reopen();
   return () => {
     for (const id of ids) watched.delete(id);
@@ -129,7 +132,11 @@ class Follower {
   }
 
   #onError(source: EventSource): void {
-    if (liveState.peek() === "live") liveState.value = "slow";
+    if (liveState.peek() === "live") {
+      liveState.value = "slow";
+      // Whether the service answers at all is known sooner than by the next poll.
+      this.#readSoon();
+    }
     // Refused, not lost: the browser does not try again by itself.
     if (source.readyState !== EventSource.CLOSED || this.#source !== source) return;
     this.#retryTimer = setTimeout(() => this.reopen(), this.#retryMs);

@@ -8,7 +8,7 @@ import { Confirm } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { Icon } from "./icon.tsx";
 
-/** @param ids of incidents that nobody acknowledged yet */
+/** @param ids of incidents that are not acknowledged yet */
 export function AcknowledgeAll({ ids, changed }: { ids: readonly string[]; changed: () => void }) {
   const asking = useSignal(false);
   return (

@@ -4,6 +4,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import { t } from "../words/words.ts";
+import type { FormFault } from "./form-fault.ts";
 
 interface DialogProps {
   readonly title: string;
@@ -50,6 +51,7 @@ export function Confirm({
   confirm,
   danger = false,
   act,
+  fault,
   children,
 }: {
   title: string;
@@ -57,8 +59,11 @@ export function Confirm({
   confirm: string;
   danger?: boolean;
   act: () => Promise<unknown>;
+  /** Where fields show what is said of them. */
+  fault?: FormFault;
   children: ComponentChildren;
 }) {
+  const form = useRef<HTMLFormElement>(null);
   const error = useSignal<string | null>(null);
   const busy = useSignal(false);
   const submit = async (event: Event) => {
@@ -66,18 +71,20 @@ export function Confirm({
     if (busy.value) return;
     busy.value = true;
     error.value = null;
+    fault?.clear();
     try {
       await act();
       close();
     } catch (reason) {
-      error.value = messageOf(reason);
+      const message = messageOf(reason);
+      if (fault?.refuse(message, form.current) !== true) error.value = message;
     } finally {
       busy.value = false;
     }
   };
   return (
     <Dialog title={title} close={close}>
-      <form onSubmit={submit}>
+      <form ref={form} onSubmit={submit}>
         {children}
         {error.value !== null && (
           <p class="form-error" role="alert">

@@ -5,6 +5,7 @@ import { loadOverview } from "../state/project.ts";
 import { t } from "../words/words.ts";
 import { Confirm } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
+import { useFormFault } from "./form-fault.ts";
 import { bodyOf, type FormValues, KIND_FIELDS, listOf, valuesOf } from "./monitor-fields.ts";
 import { COMMON, KindFields } from "./monitor-form.tsx";
 
@@ -18,6 +19,7 @@ export function EditMonitor({ view, close, changed }: { view: View; close: () =>
   const name = useSignal(view.name);
   const tags = useSignal(view.tags.join(", "));
   const values = useSignal<FormValues>(before);
+  const fault = useFormFault(["name", ...specs.map(({ name: one }) => one), "tags"]);
   const save = async () => {
     // Only what was changed: what the form does not know stays as it is.
     const written = specs.filter((spec) => (values.value[spec.name] ?? "") !== (before[spec.name] ?? ""));
@@ -36,10 +38,16 @@ export function EditMonitor({ view, close, changed }: { view: View; close: () =>
     values: values.value,
     onValue: (field: string, text: string) => (values.value = { ...values.value, [field]: text }),
     keepsSecrets: true,
+    fault,
   };
   return (
-    <Confirm title={t("monitor.editTitle")} close={close} confirm={t("act.save")} act={save}>
-      <TextField label={t("field.name")} value={name.value} onValue={(text) => (name.value = text)} />
+    <Confirm title={t("monitor.editTitle")} close={close} confirm={t("act.save")} act={save} fault={fault}>
+      <TextField
+        label={t("field.name")}
+        error={fault.of("name")}
+        value={name.value}
+        onValue={(text) => (name.value = text)}
+      />
       <KindFields specs={specs.filter(({ isRare }) => isRare !== true)} {...filling} />
       {rare.length > 0 && (
         <details>
@@ -50,6 +58,7 @@ export function EditMonitor({ view, close, changed }: { view: View; close: () =>
       <TextField
         label={t("field.tags")}
         hint={t("field.tagsHint")}
+        error={fault.of("tags")}
         value={tags.value}
         onValue={(text) => (tags.value = text)}
       />

@@ -32,7 +32,7 @@ export function Field({ label, hint, error = null, children }: FieldProps) {
         </p>
       )}
       {error !== null && (
-        <p class="field-error" id={`${id}-error`}>
+        <p class="field-error" id={`${id}-error`} role="alert">
           {error}
         </p>
       )}
@@ -68,18 +68,20 @@ export function TextField({ label, hint, error, value, onValue, ...rest }: Input
 export function SelectField<T extends string>({
   label,
   hint,
+  error = null,
   value,
   options,
   onValue,
 }: {
   label: string;
   hint?: ComponentChildren;
+  error?: string | null;
   value: T;
   options: readonly (readonly [T, string])[];
   onValue: (value: T) => void;
 }) {
   return (
-    <Field label={label} {...(hint !== undefined && { hint })}>
+    <Field label={label} {...(hint !== undefined && { hint })} error={error}>
       {(attributes) => (
         <select {...attributes} value={value} onChange={(event) => onValue(event.currentTarget.value as T)}>
           {options.map(([word, text]) => (

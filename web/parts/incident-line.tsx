@@ -1,5 +1,6 @@
 /** One incident in a list: what, since when, why, and the one act that it waits for. */
 import { client, data, type Schemas } from "../api/client.ts";
+import { shownName } from "../state/monitors.ts";
 import { attempt } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
@@ -10,7 +11,8 @@ import { Clock, Lasting } from "./time.tsx";
 type Row = Schemas["IncidentRow"];
 
 export function IncidentLine({ incident, changed }: { incident: Row; changed: () => void }) {
-  const { id, server_name: name, error_message: message, started_at, ended_at, acknowledged, status } = incident;
+  const { id, error_message: message, started_at, ended_at, acknowledged, status } = incident;
+  const name = shownName(incident.server_name, incident.server_id);
   return (
     <li class="incident-line">
       <StatusMark status={status === "recovered" ? "healthy" : incident.error_type} />

@@ -95,7 +95,9 @@ export const KIND_FIELDS: Readonly<Record<Exclude<NewKind, "subscription">, read
       name: "protocol",
       label: "field.protocol",
       type: "choice",
+      optional: true,
       options: [
+        "",
         "wireguard",
         "amneziawg",
         "openvpn",

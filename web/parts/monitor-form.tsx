@@ -1,20 +1,29 @@
 /** The fields of a monitor, for a new one and for a change. */
 
-import { t } from "../words/words.ts";
+import { type Key, t } from "../words/words.ts";
 import { Field, SelectField, TextField } from "./field.tsx";
+import type { FormFault } from "./form-fault.ts";
 import type { FieldSpec, FormValues } from "./monitor-fields.ts";
+
+/** What a choice of nothing means, where it does not mean never. */
+const EMPTY_CHOICE: Readonly<Record<string, Key>> = {
+  record_type: "field.bothAddresses",
+  protocol: "field.protocolRead",
+};
 
 export function KindFields({
   specs,
   values,
   onValue,
   keepsSecrets,
+  fault,
 }: {
   specs: readonly FieldSpec[];
   values: FormValues;
   onValue: (name: string, value: string) => void;
   /** An empty secret stays what it is. */
   keepsSecrets: boolean;
+  fault: FormFault;
 }) {
   return (
     <>
@@ -25,6 +34,7 @@ export function KindFields({
           value={values[spec.name] ?? ""}
           onValue={(value) => onValue(spec.name, value)}
           keepsSecrets={keepsSecrets}
+          error={fault.of(spec.name)}
         />
       ))}
     </>
@@ -36,23 +46,23 @@ function OneField({
   value,
   onValue,
   keepsSecrets,
+  error,
 }: {
   spec: FieldSpec;
   value: string;
   onValue: (value: string) => void;
   keepsSecrets: boolean;
+  error: string | null;
 }) {
   const isKept = keepsSecrets && (type === "secret" || type === "area");
   const words = isKept ? t("field.kept") : hint === undefined ? undefined : t(hint);
   const text = `${t(label)}${optional === true && !isKept ? ` ${t("field.optional")}` : ""}`;
-  const hinted = words === undefined ? {} : { hint: words };
+  const hinted = { error, ...(words !== undefined && { hint: words }) };
   if (type === "choice" && options !== undefined) {
-    const shown = (word: string, label: string) => {
-      if (word === "") return t(name === "record_type" ? "field.bothAddresses" : "field.never");
-      return name.endsWith("_expiration") ? t("field.daysBefore", { n: Number(word) }) : label;
-    };
-    const choices = options.map(([word, label]) => [word, shown(word, label)] as const);
-    return <SelectField label={t(label)} {...hinted} value={value} options={choices} onValue={onValue} />;
+    const choices = options.map(([word, text]) => [word, choiceText(name, word, text)] as const);
+    return (
+      <SelectField label={t(label)} {...hinted} value={chosenOf(options, value)} options={choices} onValue={onValue} />
+    );
   }
   if (type === "flag") {
     const isOn = isOnByDefault === true ? value !== "false" : value === "true";
@@ -84,6 +94,16 @@ function OneField({
       inputMode={type === "number" ? "numeric" : "text"}
     />
   );
+}
+
+function choiceText(name: string, word: string, text: string): string {
+  if (word === "") return t(EMPTY_CHOICE[name] ?? "field.never");
+  return name.endsWith("_expiration") ? t("field.daysBefore", { n: Number(word) }) : text;
+}
+
+/** A browser shows nothing for a value that is no choice. */
+function chosenOf(options: readonly (readonly [string, string])[], value: string): string {
+  return options.some(([word]) => word === value) ? value : (options[0]?.[0] ?? "");
 }
 
 function Flag({ label, isOn, onValue }: { label: string; isOn: boolean; onValue: (value: string) => void }) {

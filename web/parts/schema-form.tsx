@@ -1,6 +1,7 @@
 /** Draws the fields of a JSON Schema that the service sends. */
 import { t } from "../words/words.ts";
 import { Field, SelectField, TextField } from "./field.tsx";
+import type { FormFault } from "./form-fault.ts";
 import type { SchemaField, Written } from "./schema-fields.ts";
 
 interface FormProps {
@@ -9,6 +10,7 @@ interface FormProps {
   readonly onValue: (name: string, value: string) => void;
   /** Names of secrets that the service has. */
   readonly kept: readonly string[];
+  readonly fault: FormFault;
 }
 
 /** What must be written first; the rest is there for those who ask. */
@@ -29,7 +31,7 @@ export function SchemaForm({ fields, ...rest }: FormProps) {
   );
 }
 
-function Fields({ fields, written, onValue, kept }: FormProps) {
+function Fields({ fields, written, onValue, kept, fault }: FormProps) {
   return (
     <>
       {fields.map((field) => (
@@ -39,6 +41,7 @@ function Fields({ fields, written, onValue, kept }: FormProps) {
           value={written[field.name] ?? ""}
           onValue={(value) => onValue(field.name, value)}
           isKept={kept.includes(field.name)}
+          error={fault.of(field.name)}
         />
       ))}
     </>
@@ -50,11 +53,12 @@ interface OneProps {
   readonly value: string;
   readonly onValue: (value: string) => void;
   readonly isKept: boolean;
+  readonly error: string | null;
 }
 
 const MANY_LINES: ReadonlySet<SchemaField["type"]> = new Set(["area", "list", "pairs"]);
 
-function OneField({ field, value, onValue, isKept }: OneProps) {
+function OneField({ field, value, onValue, isKept, error }: OneProps) {
   const { label, type, options, isRequired, isSecret, standard } = field;
   const text = isRequired || isKept || type === "flag" || type === "choice" ? label : `${label} ${t("field.optional")}`;
   const hint = <Hint field={field} isKept={isKept} />;
@@ -64,6 +68,7 @@ function OneField({ field, value, onValue, isKept }: OneProps) {
       <SelectField
         label={text}
         hint={hint}
+        error={error}
         value={value === "" ? standard : value}
         options={options.map((word) => [word, word] as const)}
         onValue={onValue}
@@ -71,7 +76,7 @@ function OneField({ field, value, onValue, isKept }: OneProps) {
     );
   if (MANY_LINES.has(type))
     return (
-      <Field label={text} hint={hint}>
+      <Field label={text} hint={hint} error={error}>
         {(attributes) => (
           <textarea
             dir="auto"
@@ -88,6 +93,7 @@ function OneField({ field, value, onValue, isKept }: OneProps) {
     <TextField
       label={text}
       hint={hint}
+      error={error}
       value={value}
       onValue={onValue}
       // A password's field would offer to keep it in the browser.
@@ -111,7 +117,7 @@ function Hint({ field: { hint, type }, isKept }: { field: SchemaField; isKept: b
   );
 }
 
-function Flag({ field: { label, hint, standard }, value, onValue }: Omit<OneProps, "isKept">) {
+function Flag({ field: { label, hint, standard }, value, onValue }: Omit<OneProps, "isKept" | "error">) {
   return (
     <div class="field">
       <label class="check">

@@ -16,6 +16,7 @@ import { Icon } from "./icon.tsx";
 import { KeysHelp } from "./keys-help.tsx";
 import { Palette } from "./palette.tsx";
 import { Failed, Skeleton } from "./states.tsx";
+import { useScreenTitle } from "./title.ts";
 
 export function Shell() {
   return (
@@ -74,6 +75,7 @@ for (const { pattern, screen } of SCREENS) if (typeof screen === "function") loa
 function Body() {
   const found = currentScreen();
   const pattern = found?.screen.pattern ?? "";
+  useScreenTitle(found === null ? t("lost.title") : pattern === "/" ? "" : t(found.screen.title));
   const ready = useSignal("");
   const failed = useSignal(false);
   const attempts = useSignal(0);

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { fieldsOf, settingsOf, type Written, writtenOf } from "../parts/schema-fields.ts";
 import { SchemaForm } from "../parts/schema-form.tsx";
@@ -37,16 +38,10 @@ export function EditChannel({ kinds, channel, close, changed }: Props) {
   const written = useSignal<Written>(channel === null ? {} : writtenOf(fields, channel.settings));
   // Of an object each of its names is said: `secrets.token`.
   const kept = (channel?.has_secret ?? []).map((one) => one.split(".", 1)[0] ?? one);
+  const fault = useFormFault(["name", ...fields.map((field) => field.name)]);
   const settings = () => settingsOf(fields, written.value, kept);
   const save = async () => {
-    if (channel === null)
-      await data(
-        client.POST("/channels", { body: { kind: kind.value as KindName, name: name.value, settings: settings() } }),
-      );
-    else {
-      const params = { path: { id: String(channel.id) } };
-      await data(client.PUT("/channels/{id}", { params, body: { name: name.value, settings: settings() } }));
-    }
+    await store(channel, kind.value as KindName, { name: name.value, settings: settings() });
     say(t("channel.saved", { name: name.value }));
     changed();
   };
@@ -56,6 +51,7 @@ export function EditChannel({ kinds, channel, close, changed }: Props) {
       close={close}
       confirm={t("act.save")}
       act={save}
+      fault={fault}
     >
       {channel === null && (
         <SelectField
@@ -71,6 +67,7 @@ export function EditChannel({ kinds, channel, close, changed }: Props) {
       )}
       <TextField
         label={t("field.name")}
+        error={fault.of("name")}
         required
         maxLength={120}
         placeholder={chosen?.name ?? ""}
@@ -83,10 +80,19 @@ export function EditChannel({ kinds, channel, close, changed }: Props) {
         written={written.value}
         onValue={(field, text) => (written.value = { ...written.value, [field]: text })}
         kept={kept}
+        fault={fault}
       />
       <Try channel={channel} kind={kind.value} settings={settings} />
     </Confirm>
   );
+}
+
+type Content = Omit<Schemas["CreateChannel"], "kind">;
+
+function store(channel: Channel | null, kind: KindName, content: Content): Promise<unknown> {
+  if (channel === null) return data(client.POST("/channels", { body: { kind, ...content } }));
+  const params = { path: { id: String(channel.id) } };
+  return data(client.PUT("/channels/{id}", { params, body: content }));
 }
 
 interface TryProps {

@@ -1,4 +1,4 @@
-/** Who would hear if something happened to a monitor now. Nothing is sent. */
+/** Which channels the rules would tell if something happened to a monitor now. Nothing is sent. */
 import { useSignal } from "@preact/signals";
 import { ALERT_EVENTS, type AlertEvent } from "../../model/alerting-rule.ts";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";

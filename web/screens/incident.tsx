@@ -9,7 +9,9 @@ import { SharedHosts } from "../parts/shared-hosts.tsx";
 import { Show } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { Lasting, Moment } from "../parts/time.tsx";
+import { useThingTitle } from "../parts/title.ts";
 import { Why } from "../parts/why.tsx";
+import { shownName } from "../state/monitors.ts";
 import { attempt, say } from "../state/notices.ts";
 import { incidentState } from "../state/project.ts";
 import { canEdit } from "../state/session.ts";
@@ -82,11 +84,15 @@ function Others({ id, changed }: { id: string; changed: () => void }) {
 
 function Head({ view, changed }: { view: IncidentView; changed: () => void }) {
   const isOpen = view.status === "active";
+  const title = t(isOpen ? `incident.${view.error_type}` : "incident.recovered", {
+    name: shownName(view.server_name, view.server_id),
+  });
+  useThingTitle(title);
   return (
     <header class="incident-head">
       <h1 class="with-mark">
         <StatusMark status={isOpen ? view.error_type : "healthy"} size={24} />
-        <span>{t(isOpen ? `incident.${view.error_type}` : "incident.recovered", { name: view.server_name })}</span>
+        <span>{title}</span>
       </h1>
       <p class="sub">
         <a href={`#/monitors/${view.server_id}`}>{t("incident.toMonitor")}</a>

@@ -11,8 +11,9 @@ import { IncidentLine } from "../parts/incident-line.tsx";
 import { Show } from "../parts/states.tsx";
 import { StatusWord } from "../parts/status.tsx";
 import { Ago, Lasting } from "../parts/time.tsx";
+import { useThingTitle } from "../parts/title.ts";
 import { Why } from "../parts/why.tsx";
-import type { Status } from "../state/monitors.ts";
+import { type Status, shownName } from "../state/monitors.ts";
 import { attempt, say } from "../state/notices.ts";
 import { incidentNews, loadOverview, revision, shown } from "../state/project.ts";
 import { go } from "../state/route.ts";
@@ -88,16 +89,16 @@ function Marks({ view }: { view: MonitorView }) {
 
 function Head({ view, changed }: { view: MonitorView; changed: () => void }) {
   const asking = useSignal<"edit" | "delete" | null>(null);
+  const name = shownName(view.name, view.id);
+  useThingTitle(name);
   revision.value;
   const since = shown.value?.byId.get(view.id)?.sinceMs ?? null;
   const status = statusOf(view);
-  const close = () => {
-    asking.value = null;
-  };
+  const close = () => (asking.value = null);
   return (
     <header class="monitor-head">
       <div>
-        <h1 dir="auto">{view.name}</h1>
+        <h1 dir="auto">{name}</h1>
         <p class="sub">
           <span role="status">
             <StatusWord status={status} class="strong" />

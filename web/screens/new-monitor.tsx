@@ -1,10 +1,11 @@
 /** One field first: what is pasted says the kind, the name and the fields; then it is tried, then saved. */
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
-import { bodyOf, type FormValues, KIND_FIELDS, listOf, valuesOf } from "../parts/monitor-fields.ts";
+import { bodyOf, type FieldSpec, type FormValues, KIND_FIELDS, listOf, valuesOf } from "../parts/monitor-fields.ts";
 import { COMMON, KindFields } from "../parts/monitor-form.tsx";
 import { StatusWord } from "../parts/status.tsx";
 import { detect, detectLine, detectList, NEW_KINDS, type NewKind } from "../state/detect.ts";
@@ -28,21 +29,28 @@ interface Form {
   readonly tags: string;
 }
 
+/** Protocols that have a host and a login in place of a link or a file. */
+const LOGINS: ReadonlySet<string> = new Set(["openconnect", "ikev2"]);
+const SUBSCRIPTION_URL: FieldSpec = { name: "url", label: "field.url", type: "text" };
+
 const EMPTY: Form = { kind: "http", name: "", values: {}, tags: "" };
 
 /** What has been pasted and written so far, and what came of trying and saving it. */
 function useDraft() {
+  const element = useRef<HTMLFormElement>(null);
   const pasted = useSignal("");
   const form = useSignal<Form>(EMPTY);
   const error = useSignal<string | null>(null);
   const busy = useSignal<"try" | "save" | null>(null);
   const tried = useSignal<Check | null>(null);
   const list = detectList(pasted.value);
+  const fault = useFormFault(["name", ...specsOf(form.value.kind).map(({ name }) => name), "tags"]);
   const read = (text: string) => {
     pasted.value = text;
     const found = detect(text);
     tried.value = null;
     error.value = null;
+    fault.clear();
     if (found === null) return;
     const { fields } = found;
     const values = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
@@ -67,23 +75,32 @@ function useDraft() {
     if (busy.value !== null) return;
     busy.value = what;
     error.value = null;
+    fault.clear();
     try {
       await act();
     } catch (reason) {
-      error.value = messageOf(reason);
+      const message = messageOf(reason);
+      // A list has its lines, and no fields.
+      if (list !== null || !fault.refuse(message, element.current)) error.value = message;
     }
     busy.value = null;
   };
-  return { pasted, form, error, busy, tried, list, isCopy, read, run };
+  return { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run };
 }
 
 /** What the API gives in place of a secret. */
 const HIDDEN = "***";
 
-/** Another monitor's settings, but for its secrets, which the API tells nobody. */
+/** @returns the fields of a new monitor of the kind */
+function specsOf(kind: NewKind): readonly FieldSpec[] {
+  if (kind === "subscription") return [SUBSCRIPTION_URL];
+  return [...KIND_FIELDS[kind], ...(kind === "push" ? [] : COMMON)];
+}
+
+/** Another monitor's settings, but for its secrets, which the API never returns. */
 async function copyOf(id: string): Promise<Form> {
   const view = await data(client.GET("/servers/{id}", { params: { path: { id } } }));
-  const specs = [...KIND_FIELDS[view.type], ...(view.type === "push" ? [] : COMMON)];
+  const specs = specsOf(view.type);
   const record = view as unknown as Readonly<Record<string, unknown>>;
   const values = Object.entries(valuesOf(specs, record)).filter(([, text]) => text !== "" && !text.includes(HIDDEN));
   return {
@@ -95,13 +112,14 @@ async function copyOf(id: string): Promise<Form> {
 }
 
 export function NewMonitor() {
-  const { pasted, form, error, busy, tried, list, isCopy, read, run } = useDraft();
+  const { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run } = useDraft();
   const { kind } = form.value;
   const isTunnel = kind === "vpn";
   return (
     <div class="screen narrow">
       <h1>{t("new.title")}</h1>
       <form
+        ref={element}
         class="card form"
         onSubmit={(event) => {
           event.preventDefault();
@@ -109,10 +127,20 @@ export function NewMonitor() {
         }}
       >
         {isCopy.value ? <p class="hint">{t("new.secretsLeft")}</p> : <PasteField value={pasted.value} onValue={read} />}
-        {list === null ? <Details form={form.value} change={(next) => (form.value = next)} /> : <Listed lines={list} />}
+        {list === null ? (
+          <Details
+            form={form.value}
+            isRead={pasted.value !== ""}
+            change={(next) => (form.value = next)}
+            fault={fault}
+          />
+        ) : (
+          <Listed lines={list} />
+        )}
         <TextField
           label={`${t("field.tags")} ${t("field.optional")}`}
           hint={t("field.tagsHint")}
+          error={fault.of("tags")}
           value={form.value.tags}
           onValue={(tags) => (form.value = { ...form.value, tags })}
         />
@@ -122,30 +150,35 @@ export function NewMonitor() {
           </p>
         )}
         {tried.value !== null && <Tried check={tried.value} />}
-        <div class="dialog-acts">
-          <a class="button" href="#/monitors">
-            {t("act.cancel")}
-          </a>
-          {isTunnel && list === null && (
-            <button
-              type="button"
-              class="button"
-              aria-disabled={busy.value !== null}
-              onClick={() =>
-                void run("try", async () => {
-                  tried.value = null;
-                  tried.value = await tryOut(form.value);
-                })
-              }
-            >
-              <Icon name="zap" size={16} /> {t(busy.value === "try" ? "new.trying" : "new.try")}
-            </button>
-          )}
-          <button type="submit" class="button primary" aria-disabled={busy.value !== null}>
-            {t("act.save")}
-          </button>
-        </div>
+        <Acts
+          busy={busy.value}
+          canTry={isTunnel && list === null}
+          onTry={() =>
+            void run("try", async () => {
+              tried.value = null;
+              tried.value = await tryOut(form.value);
+            })
+          }
+        />
       </form>
+    </div>
+  );
+}
+
+function Acts({ busy, canTry, onTry }: { busy: "try" | "save" | null; canTry: boolean; onTry: () => void }) {
+  return (
+    <div class="dialog-acts">
+      <a class="button" href="#/monitors">
+        {t("act.cancel")}
+      </a>
+      {canTry && (
+        <button type="button" class="button" aria-disabled={busy !== null} onClick={onTry}>
+          <Icon name="zap" size={16} /> {t(busy === "try" ? "new.trying" : "new.try")}
+        </button>
+      )}
+      <button type="submit" class="button primary" aria-disabled={busy !== null}>
+        {t("act.save")}
+      </button>
     </div>
   );
 }
@@ -170,17 +203,21 @@ function PasteField({ value, onValue }: { value: string; onValue: (text: string)
   );
 }
 
-function Details({ form, change }: { form: Form; change: (form: Form) => void }) {
+interface DetailsProps {
+  readonly form: Form;
+  /** What was pasted says which of a tunnel's fields count. */
+  readonly isRead: boolean;
+  readonly change: (form: Form) => void;
+  readonly fault: FormFault;
+}
+
+function Details({ form, isRead, change, fault }: DetailsProps) {
   const kinds = NEW_KINDS.map((kind) => [kind, t(`kind.${kind}`)] as const);
-  const specs = form.kind === "subscription" ? [] : KIND_FIELDS[form.kind];
-  const more = form.kind === "push" || form.kind === "subscription" ? [] : COMMON;
+  const specs = specsOf(form.kind);
   const set = (name: string, value: string) => change({ ...form, values: { ...form.values, [name]: value } });
-  const required = specs.filter(({ optional }) => optional !== true);
-  const optional = specs.filter((spec) => spec.optional === true);
-  // A tunnel's fields are nearly all optional, and what was pasted into one of them must be seen.
-  const seen =
-    form.kind === "vpn" ? specs.filter(({ name, optional: may }) => may !== true || name in form.values) : required;
-  const hidden = form.kind === "vpn" ? specs.filter((spec) => !seen.includes(spec)) : optional;
+  const asked = form.kind === "vpn" ? tunnelFields(form.values, isRead) : null;
+  const seen = specs.filter(({ name, optional }) => (asked === null ? optional !== true : asked.has(name)));
+  const hidden = specs.filter((spec) => !seen.includes(spec));
   return (
     <>
       <div class="pair">
@@ -190,21 +227,32 @@ function Details({ form, change }: { form: Form; change: (form: Form) => void })
           options={kinds}
           onValue={(kind) => change({ ...form, kind })}
         />
-        <TextField label={t("field.name")} value={form.name} onValue={(name) => change({ ...form, name })} required />
+        <TextField
+          label={t("field.name")}
+          error={fault.of("name")}
+          value={form.name}
+          onValue={(name) => change({ ...form, name })}
+          required
+        />
       </div>
-      {form.kind === "subscription" ? (
-        <TextField label={t("field.url")} value={form.values.url ?? ""} onValue={(text) => set("url", text)} />
-      ) : (
-        <KindFields specs={seen} values={form.values} onValue={set} keepsSecrets={false} />
-      )}
-      {hidden.length + more.length > 0 && (
+      <KindFields specs={seen} values={form.values} onValue={set} keepsSecrets={false} fault={fault} />
+      {hidden.length > 0 && (
         <details>
           <summary>{t("new.more")}</summary>
-          <KindFields specs={[...hidden, ...more]} values={form.values} onValue={set} keepsSecrets={false} />
+          <KindFields specs={hidden} values={form.values} onValue={set} keepsSecrets={false} fault={fault} />
         </details>
       )}
     </>
   );
+}
+
+/** A tunnel's fields are all optional: a link or a file, or for two protocols a login; and what was pasted into one of them must be seen. */
+function tunnelFields(values: FormValues, isRead: boolean): ReadonlySet<string> {
+  const written = ["protocol", ...Object.keys(values)];
+  if (isRead) return new Set(written);
+  const { protocol = "" } = values;
+  const asked = LOGINS.has(protocol) ? ["host", "username", "password"] : ["url", "config"];
+  return new Set([...written, ...asked]);
 }
 
 function Listed({ lines }: { lines: readonly string[] }) {
@@ -246,14 +294,21 @@ function create(
   values: FormValues,
   tags: string,
 ): Promise<unknown> {
-  const specs = [...KIND_FIELDS[kind], ...(kind === "push" ? [] : COMMON)];
+  const read = kind === "vpn" ? withProtocol(values) : values;
   const body = {
     type: kind,
     name,
-    ...bodyOf(specs, values, false),
+    ...bodyOf(specsOf(kind), read, false),
     ...(tags.trim() !== "" && { tags: listOf(tags) }),
   };
   return data(client.POST("/servers", { body: body as unknown as Create }));
+}
+
+/** Where no protocol is chosen, the link or the file says it. */
+function withProtocol(values: FormValues): FormValues {
+  const { protocol = "", url = "", config = "" } = values;
+  const found = protocol === "" ? detect(url.trim() === "" ? config : url) : null;
+  return found?.kind === "vpn" ? { ...values, protocol: String(found.fields.protocol ?? "") } : values;
 }
 
 async function save({ kind, name, values, tags }: Form): Promise<void> {
@@ -287,12 +342,20 @@ async function saveList(lines: readonly string[], tags: string): Promise<void> {
 }
 
 /** Nothing is stored. */
-async function tryOut({ values }: Form): Promise<Check> {
-  const { url = "", config = "", protocol, host = "", username = "", password = "", psk = "" } = values;
+async function tryOut({ values: written }: Form): Promise<Check> {
+  const {
+    url = "",
+    config = "",
+    protocol = "",
+    host = "",
+    username = "",
+    password = "",
+    psk = "",
+  } = withProtocol(written);
   const text = url !== "" ? url : config;
   const body = {
     ...(text !== "" && { config: text }),
-    ...(protocol !== undefined && url === "" && { protocol }),
+    ...(protocol !== "" && url === "" && { protocol }),
     ...(text === "" && host !== "" && { host }),
     ...(username !== "" && { username }),
     ...(password !== "" && { password }),

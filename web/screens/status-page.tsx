@@ -7,6 +7,7 @@ import { Icon } from "../parts/icon.tsx";
 import { listOf } from "../parts/monitor-fields.ts";
 import { readSelector, subscriptions } from "../parts/selector-field.tsx";
 import { Show } from "../parts/states.tsx";
+import { useThingTitle } from "../parts/title.ts";
 import { attempt, say } from "../state/notices.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { canEdit } from "../state/session.ts";
@@ -140,6 +141,7 @@ function bodyOf({ texts, flags, groups }: Filled, page: Page): Schemas["UpdateSt
 
 function Editor({ page, changed }: { page: Page; changed: () => void }) {
   const filled = useFilled(page);
+  useThingTitle(page.title);
   const params = { path: { id: String(page.id) } };
   const save = async (published: boolean) => {
     const done = await attempt(() =>

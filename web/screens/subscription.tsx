@@ -9,6 +9,7 @@ import { WindowedBody } from "../parts/rows.tsx";
 import { Scroll } from "../parts/scroll.tsx";
 import { Show } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
+import { useThingTitle } from "../parts/title.ts";
 import { categoryWord } from "../parts/why.tsx";
 import { attempt, say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
@@ -62,6 +63,8 @@ function Head({ view, changed }: { view: SubscriptionView; changed: () => void }
   const deleting = useSignal(false);
   const params = { path: { id: String(view.id) } };
   const name = view.name ?? t("subscription.unnamed", { n: view.id });
+  useThingTitle(name);
+  const sync = () => data(client.POST("/subscriptions/{id}/sync", { params }));
   return (
     <header class="monitor-head">
       <div>
@@ -73,12 +76,7 @@ function Head({ view, changed }: { view: SubscriptionView; changed: () => void }
           <button
             type="button"
             class="button primary"
-            onClick={() =>
-              void attempt(
-                () => data(client.POST("/subscriptions/{id}/sync", { params })),
-                t("subscription.syncing"),
-              ).then(changed)
-            }
+            onClick={() => void attempt(sync, t("subscription.syncing")).then(changed)}
           >
             <Icon name="refresh-cw" size={16} /> {t("subscription.sync")}
           </button>

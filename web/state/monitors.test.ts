@@ -32,6 +32,11 @@ describe("columns of a project", () => {
     expect(first?.checkedAtMs).toBe(Date.parse("2026-11-25T09:59:53.000Z"));
   });
 
+  it("are called by their id where the name has nothing to see", () => {
+    const odd = entriesOf({ ...columns, names: ["\u200b\u202e \u3164", "\u05e9", "", "x\u200b"] });
+    expect(new Set(names(odd))).toEqual(new Set(["srv_12", "\u05e9", "srv_7", "x\u200b"]));
+  });
+
   it("are in the order of names, also after one has another name", () => {
     expect(names(entriesOf(columns))).toEqual(["berlin", "Shop 9", "Shop 10", "Über"]);
     expect(names(entriesOf({ ...columns, names: ["Shop 10", "Shop 9", "zürich", "Über"] }))).toEqual([

@@ -72,6 +72,12 @@ export const ID_PREFIX = "srv_";
 export const idText = (id: number | string): string =>
   typeof id === "number" || /^\d/.test(id) ? `${ID_PREFIX}${id}` : id;
 
+/** Controls, spaces of no width, and letters that draw nothing: a link of these alone could be neither seen nor heard. */
+const SEEN = /[^\p{C}\p{Z}\u115f\u1160\u2800\u3164\uffa0]/u;
+
+/** @returns the name, or the id where the name has nothing to see */
+export const shownName = (name: string, id: string): string => (SEEN.test(name) ? name : id);
+
 /**
  * @param columns the answer of /overview; a column that is shorter than `ids` leaves the rest unknown
  * @returns in the order of names
@@ -82,7 +88,7 @@ export function entriesOf(columns: Schemas["Overview"]): readonly MonitorEntry[]
   const subscriptions = columns.subscriptions.map(({ id, name }) => name ?? String(id));
   const agoMs = (seconds: number | null | undefined) => (typeof seconds === "number" ? atMs - seconds * 1_000 : null);
   const entries = columns.ids.map((id, index) => {
-    const name = columns.names[index] ?? "";
+    const name = shownName(columns.names[index] ?? "", idText(id));
     const kind = columns.kinds[columns.kind[index] ?? -1] ?? "";
     const tags = (columns.tag[index] ?? []).map((tag) => columns.tags[tag] ?? "");
     const subscription = subscriptions[columns.subscription[index] ?? -1] ?? null;

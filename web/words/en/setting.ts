@@ -71,6 +71,8 @@ export const setting = {
   "field.grace": "Grace, seconds",
   "field.servername": "Name in the certificate",
   "field.protocol": "Protocol",
+  "field.protocolRead": "As the link or file says",
+  "field.closedAddress": "The operator of this service opens networks with SONDE_ALLOW_NETS.",
   "field.link": "Share link",
   "field.config": "Configuration",
   "field.username": "User name",

@@ -25,7 +25,7 @@ export const using = {
   "incidents.from": "From",
   "incidents.to": "To",
   "incidents.noneFound": "No incident matches.",
-  "incidents.shareHost": { one: "{n} of them has the host {host}", other: "{n} of them share {host}" },
+  "incidents.shareHost": { one: "{n} open incident has the host {host}", other: "{n} open incidents share {host}" },
   "incidents.acknowledgeMany": "Acknowledge incidents",
   "incidents.acknowledgeAll": { one: "Acknowledge {n}", other: "Acknowledge all {n}" },
   "incidents.acknowledgeText": {

@@ -75,6 +75,8 @@ export const setting: WordsOf<typeof english> = {
   "field.grace": "مهلت، ثانیه",
   "field.servername": "نام در گواهی",
   "field.protocol": "پروتکل",
+  "field.protocolRead": "همان که پیوند یا پرونده می‌گوید",
+  "field.closedAddress": "گردانندهٔ این سرویس شبکه‌ها را با SONDE_ALLOW_NETS باز می‌کند.",
   "field.link": "پیوند اشتراکی",
   "field.config": "پیکربندی",
   "field.username": "نام کاربری",

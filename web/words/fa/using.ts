@@ -28,7 +28,7 @@ export const using: WordsOf<typeof english> = {
   "incidents.from": "از",
   "incidents.to": "تا",
   "incidents.noneFound": "رخدادی پیدا نشد.",
-  "incidents.shareHost": { one: "{n} مورد روی {host} است", other: "{n} مورد میزبان مشترک {host} دارند" },
+  "incidents.shareHost": { one: "{n} رخداد باز روی {host} است", other: "{n} رخداد باز میزبان مشترک {host} دارند" },
   "incidents.acknowledgeMany": "تأیید رخدادها",
   "incidents.acknowledgeAll": { one: "تأیید {n}", other: "تأیید هر {n}" },
   "incidents.acknowledgeText": {

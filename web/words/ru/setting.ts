@@ -79,6 +79,8 @@ export const setting: WordsOf<typeof english> = {
   "field.grace": "Допустимое опоздание, секунды",
   "field.servername": "Имя в сертификате",
   "field.protocol": "Протокол",
+  "field.protocolRead": "Как сказано в ссылке или файле",
+  "field.closedAddress": "Сети открывает оператор этой службы: SONDE_ALLOW_NETS.",
   "field.link": "Ссылка-конфигурация",
   "field.config": "Конфигурация",
   "field.username": "Имя пользователя",

@@ -75,6 +75,8 @@ export const setting: WordsOf<typeof english> = {
   "field.grace": "宽限秒数",
   "field.servername": "证书中的名称",
   "field.protocol": "协议",
+  "field.protocolRead": "按链接或文件所写",
+  "field.closedAddress": "本服务的运维者可用 SONDE_ALLOW_NETS 开放网络。",
   "field.link": "分享链接",
   "field.config": "配置",
   "field.username": "用户名",

@@ -28,7 +28,7 @@ export const using: WordsOf<typeof english> = {
   "incidents.from": "从",
   "incidents.to": "到",
   "incidents.noneFound": "没有匹配的事件。",
-  "incidents.shareHost": { other: "其中 {n} 个位于同一主机 {host}" },
+  "incidents.shareHost": { other: "{n} 个未恢复的故障位于同一主机 {host}" },
   "incidents.acknowledgeMany": "确认事件",
   "incidents.acknowledgeAll": { other: "确认全部 {n} 个" },
   "incidents.acknowledgeText": { other: "将确认 {n} 个事件，结束前不再提醒。" },
