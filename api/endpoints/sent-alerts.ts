@@ -30,7 +30,6 @@ function listOf(sent: readonly SentAlert[]): ApiResponse {
 }
 
 function view({ channel, reason, state, title, lastError, attempts, ...at }: SentAlert) {
-  const time = (atMs: number | null): string | null => isoOrNull(atMs);
   return {
     channel: { ...channel, id: formatId("channel", channel.id) },
     reason,
@@ -44,8 +43,8 @@ function view({ channel, reason, state, title, lastError, attempts, ...at }: Sen
     })),
     last_error: lastError,
     created_at: formatIso(at.createdAtMs),
-    sent_at: state === "delivered" ? time(at.endedAtMs) : null,
-    next_attempt_at: time(at.nextAttemptAtMs),
+    sent_at: state === "delivered" ? isoOrNull(at.endedAtMs) : null,
+    next_attempt_at: isoOrNull(at.nextAttemptAtMs),
   };
 }
 

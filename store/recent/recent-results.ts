@@ -73,14 +73,13 @@ const HELD_MS = 10_000;
 
 export class RecentResults {
   readonly #store: ResultStore;
-  readonly #gate: ReadGate;
+  readonly #gate = new ReadGate();
   readonly rows: RecentRows;
   readonly #counts = new BoundedMap<string, WindowCounts>(MOST_COUNTS);
 
-  constructor(store: ResultStore, rows: RecentRows, gate: ReadGate = new ReadGate()) {
+  constructor(store: ResultStore, rows: RecentRows) {
     this.#store = store;
     this.rows = rows;
-    this.#gate = gate;
   }
 
   /** Newest first, ties by id, highest first. @throws StoreError */

@@ -1,15 +1,15 @@
 /** Answers to requests with an Idempotency-Key in Redis: a text for each, `<request> <answer>`, without an answer while there is none yet. */
 import type { Redis } from "ioredis";
 import type { Answers, Begun } from "./answers.ts";
+import { PREFIX } from "./redis-prefix.ts";
 
 /** Redis commands whose failures become StoreErrors. */
 interface Commands {
   run<T>(work: (redis: Redis) => Promise<T>): Promise<T>;
 }
 
-/** @param prefix of the names of keys */
-export function createRedisAnswers(link: Commands, prefix: string): Answers {
-  const keyOf = (name: string): string => `${prefix}answer:{${name}}`;
+export function createRedisAnswers(link: Commands): Answers {
+  const keyOf = (name: string): string => `${PREFIX}answer:{${name}}`;
 
   async function begin(name: string, request: string, runsMs: number): Promise<Begun> {
     for (let attempt = 0; attempt < 2; attempt++) {

@@ -87,7 +87,7 @@ export async function openRedis({ url }: RedisLocation): Promise<Omit<State, "br
     },
     notices,
     rows: notices.rows,
-    answers: createRedisAnswers(link, PREFIX),
+    answers: createRedisAnswers(link),
     // A write: one that is full, read-only or has a broken disk answers PING.
     ping: () => link.run(async (redis) => void (await redis.set(PROBED, "1", "PX", PROBED_MS))),
     async close() {

@@ -2,7 +2,6 @@
 
 import type { EngineOptions } from "../../../engine/contract/options.ts";
 import { createTransport } from "../../../engine/transport/index.ts";
-import type { Transport } from "../../../engine/transport/transport.ts";
 import type { Message } from "../../../model/alert-message.ts";
 import { parseSender, parseSmtpUrl } from "../../../model/smtp-url.ts";
 import { parseUrl } from "../../../model/url.ts";
@@ -37,8 +36,6 @@ export interface SendOptions {
   readonly mail: MailSettings;
   readonly version: string;
   readonly clocks: Pick<Clocks, "monotonicNowMs">;
-  /** Absent: made of the engine's options. */
-  readonly transport?: Transport;
 }
 
 interface Means {
@@ -52,7 +49,7 @@ type Sent = SendOutcome & { readonly sent: string };
 type Unsent = Extract<Sent, { readonly delivered: false }>;
 
 export function createSendToChannel(options: SendOptions): SendToChannel {
-  const transport = options.transport ?? createTransport(options.engine);
+  const transport = createTransport(options.engine);
   const means: Means = {
     exchange: createExchange(transport, `Sonde/${options.version} (alert)`),
     mailOut: async () => (await import("../mail.ts")).createMailOut(transport),

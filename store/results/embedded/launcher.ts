@@ -12,8 +12,6 @@ export interface LauncherOptions {
   /** Absolute. */
   readonly dir: string;
   readonly log: Logger;
-  /** The engine's own memory. Default 512 MiB: five thousand monitors stay well below. */
-  readonly maxMemoryBytes?: number;
   /** Default 64 MiB. */
   readonly ballastBytes?: number;
   /** Tests run from sources name the built one. */
@@ -60,7 +58,7 @@ export class Launcher {
       user: USER,
       password: randomBytes(24).toString("hex"),
       database: DATABASE,
-      maxMemoryBytes: options.maxMemoryBytes ?? MAX_MEMORY_BYTES,
+      maxMemoryBytes: MAX_MEMORY_BYTES,
       ballastBytes: options.ballastBytes ?? BALLAST_BYTES,
       isDebuggable: options.isDebuggable ?? false,
     };

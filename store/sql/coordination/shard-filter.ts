@@ -6,10 +6,8 @@ import type { ShardFilter } from "./shards-port.ts";
 /** Shards beyond it would not fit a number's whole part; far more than schedulers will ever be. */
 const MOST_SHARDS = 48;
 
-/** True for monitors of the part; takes shardFilterValues. The column's arithmetic is model/shards.ts' shardOf, and stays below 2^63. */
-export function inShards(column: string): string {
-  return `(cast(? as bigint) >> cast(${shardIn(column)} * cast(? as bigint) / ${SHARD_RANGE} as integer)) % 2 = 1`;
-}
+/** True for rows of the part's monitors; takes shardFilterValues. The arithmetic is model/shards.ts' shardOf, and stays below 2^63. */
+export const IN_SHARDS = `(cast(? as bigint) >> cast(${shardIn("monitor_id")} * cast(? as bigint) / ${SHARD_RANGE} as integer)) % 2 = 1`;
 
 /** The same for kysely. */
 export function isInShards(column: string, filter: ShardFilter | undefined): RawBuilder<boolean> {

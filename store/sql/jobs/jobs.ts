@@ -1,7 +1,7 @@
 /** Jobs, and the monthly quota that tests are taken from (docs/api-contract.md#tests, #plans). */
 import type { Insertable } from "kysely";
 import { type Actor, SYSTEM_ACTOR } from "../../../model/actor.ts";
-import { inShards, shardFilterValues } from "../coordination/shard-filter.ts";
+import { IN_SHARDS, shardFilterValues } from "../coordination/shard-filter.ts";
 import { assertShards } from "../coordination/shards.ts";
 import { type Database, type Session, statement } from "../db/database.ts";
 import { addEventToIncident } from "../incidents/events.ts";
@@ -28,7 +28,7 @@ const inTurns = (which: string): string => `select * from (
      ) p
    ) t order by turn, id limit ?`;
 const OPEN_SYNCS = statement("open_syncs", inTurns("kind = 'sync'"));
-const OPEN_TESTS = statement("open_tests", inTurns(`kind in ('test', 'retest') and ${inShards("monitor_id")}`));
+const OPEN_TESTS = statement("open_tests", inTurns(`kind in ('test', 'retest') and ${IN_SHARDS}`));
 const RESULT = statement("job_result", "select ended_at_ms, result from jobs where id = ?");
 const END = statement(
   "end_job",

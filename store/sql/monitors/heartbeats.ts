@@ -1,6 +1,6 @@
 /** Heartbeats: tokens, the time of the last call, and calls that wait for the sink. */
 
-import { inShards, isInShards, shardFilterValues } from "../coordination/shard-filter.ts";
+import { IN_SHARDS, isInShards, shardFilterValues } from "../coordination/shard-filter.ts";
 import { type Database, statement } from "../db/database.ts";
 import { decoder, recordColumns } from "../schema/column.ts";
 import { HEARTBEAT_INBOX, type Row } from "../schema/tables.ts";
@@ -25,7 +25,7 @@ const ADD_TO_INBOX = statement(
 );
 const INBOX = statement(
   "heartbeat_inbox",
-  `select ${recordColumns(HEARTBEAT_INBOX).join(", ")} from heartbeat_inbox where ${inShards("monitor_id")} order by id limit ?`,
+  `select ${recordColumns(HEARTBEAT_INBOX).join(", ")} from heartbeat_inbox where ${IN_SHARDS} order by id limit ?`,
 );
 
 const toInboxRow: (row: Row<"heartbeat_inbox">) => InboxRow = decoder(HEARTBEAT_INBOX);

@@ -8,7 +8,7 @@ import {
   type NewEvent,
   partialEvent,
 } from "../../../model/event.ts";
-import { inShards, shardFilterValues } from "../coordination/shard-filter.ts";
+import { IN_SHARDS, shardFilterValues } from "../coordination/shard-filter.ts";
 import type { ShardFilter } from "../coordination/shards-port.ts";
 import { type Session, statement } from "../db/database.ts";
 import { eventMonitors } from "../events/event-monitors.ts";
@@ -16,7 +16,7 @@ import { appendEvents } from "../events/outbox.ts";
 
 const TOLD = statement(
   "told_expiries",
-  `select monitor_id, subject, expires_at_ms, threshold_days from expiry_alerts where ${inShards("monitor_id")} order by monitor_id`,
+  `select monitor_id, subject, expires_at_ms, threshold_days from expiry_alerts where ${IN_SHARDS} order by monitor_id`,
 );
 const TELL = statement(
   "tell_expiry",

@@ -2,7 +2,7 @@
 
 import type { IncidentLevel } from "../../../model/incident.ts";
 import type { LiveState } from "../../../model/status.ts";
-import { inShards, shardFilterValues } from "../coordination/shard-filter.ts";
+import { IN_SHARDS, shardFilterValues } from "../coordination/shard-filter.ts";
 import { addSkips, assertShards } from "../coordination/shards.ts";
 import { bulkStatement, type Database, type Session, statement, type Value } from "../db/database.ts";
 import { endTests } from "../jobs/jobs.ts";
@@ -26,7 +26,7 @@ const ADVANCE = statement(
 );
 const OPEN_INCIDENTS = statement(
   "open_incidents",
-  `select monitor_id, level from incidents where ended_at_ms is null and ${inShards("monitor_id")}`,
+  `select monitor_id, level from incidents where ended_at_ms is null and ${IN_SHARDS}`,
 );
 const DRAIN = bulkStatement(
   "drain_inbox",
