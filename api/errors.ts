@@ -172,6 +172,7 @@ const TABLE = {
   statusPagesTooMany: [409, "This project has 100 status pages: delete one first."],
   maintenanceNotFound: [404, "Maintenance not found"],
   webhookOff: [409, "The webhook is switched off. Enable it to test it."],
+  keysTooMany: [409, "A workspace has at most 1000 API keys: delete one with hard=1 first."],
   webhooksTooMany: [409, "The project has 100 webhooks, and may have no more."],
   passkeyTaken: [409, "This passkey was added already."],
   passkeysTooMany: [409, "You have 20 passkeys: remove one first."],

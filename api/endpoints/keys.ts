@@ -17,6 +17,8 @@ import { readQuery, textParameter } from "../query.ts";
 import { canEdit, type KeyCall, type Route, shape } from "../route.ts";
 import { keyIdParams } from "./params.ts";
 
+/** In a workspace, disabled and expired ones too: each new key makes every API process read rights anew. Our choice: two for each of 500 people. */
+const MOST_KEYS = 1_000;
 /** 9999-12-31 23:59:59: what the API's times can write. */
 const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
@@ -68,8 +70,10 @@ async function create(api: Api, call: KeyCall): Promise<ApiResponse> {
   const name = nameOf(body);
   const expiresAtMs = expiryOf(body, call.nowMs);
   refuseLonger(expiresAtMs, call.key?.expiresAtMs ?? null);
+  const { keys } = api.controlPlane;
+  if ((await keys.ofWorkspace(call.workspace.id, null)).length >= MOST_KEYS) throw refusal("keysTooMany");
   const { secretHash, text } = newKeyText(call.session === null ? "uk" : "dk");
-  const created = await api.controlPlane.keys.create({
+  const created = await keys.create({
     name,
     kind: "workspace",
     userId: call.user.id,
@@ -191,6 +195,7 @@ export const keys: readonly Route[] = [
       "expiresUnreadable",
       "expiresPast",
       [400, longerThanOwn("2026-12-31 00:00:00")],
+      "keysTooMany",
     ],
     handle: create,
   },

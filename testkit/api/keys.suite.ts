@@ -202,6 +202,22 @@ export function keysSuite(server: "net" | "node"): void {
         { numRuns: 100 },
       );
     });
+
+    it("makes no more than a thousand in a workspace, disabled ones counted", async () => {
+      const { userId, organizationId } = world;
+      const there = await world.controlPlane.keys.ofWorkspace(organizationId, null);
+      const made = await Promise.all(
+        Array.from({ length: 1_000 - there.length }, () => world.newKey({ userId, organizationId })),
+      );
+      const [one] = made.map(idOf);
+      const make = () => send("POST", "/keys", world.key, { name: "one more" });
+      const full = error(409, "A workspace has at most 1000 API keys: delete one with hard=1 first.");
+      expect((await make()).body).toEqual(full);
+      expect((await send("DELETE", `/keys/${one}`, world.key)).status).toBe(200);
+      expect((await make()).body).toEqual(full);
+      expect((await send("DELETE", `/keys/${one}?hard=1`, world.key)).status).toBe(200);
+      expect((await make()).status).toBe(200);
+    });
   });
 
   describe("revoking keys", () => {
