@@ -37,16 +37,19 @@ export function addCores(program: Command): void {
     .argument("[core]", "xray or singbox; otherwise both")
     .option("--json", "print one JSON object")
     .description("build them from pinned sources into the data folder (needs Go, a few minutes)")
+    .addHelpText("after", "\nExample:\n  sonde cores install xray\n")
     .action(async (core: string | undefined, options: Options) => show(await install(enginesOf(core)), options));
   group
     .command("list")
     .option("--json", "print one JSON object")
     .description("list their paths and versions")
+    .addHelpText("after", "\nExample:\n  sonde cores list --json\n")
     .action(async (options: Options) => show(await states(false), options));
   group
     .command("verify")
     .option("--json", "print one JSON object")
     .description("verify that each has the right version, is unchanged, and accepts Sonde's configuration")
+    .addHelpText("after", "\nExample:\n  sonde cores verify --json\n")
     .action(async (options: Options) => {
       const found = await states(true);
       show(found, options);

@@ -107,9 +107,10 @@ function OneField({ field, value, onValue, isKept, error }: OneProps) {
 }
 
 function Hint({ field: { hint, type }, isKept }: { field: SchemaField; isKept: boolean }) {
+  const goesOn = isKept || type === "list" || type === "pairs";
   return (
     <>
-      <span dir="auto">{hint}</span>
+      <span dir="auto">{goesOn && hint?.endsWith(".") === false ? `${hint}.` : hint}</span>
       {type === "list" && ` ${t("schema.list")}`}
       {type === "pairs" && ` ${t("schema.pairs")}`}
       {isKept && ` ${t("field.kept")}`}
