@@ -9,6 +9,7 @@ import { hostOf } from "../protocols/inner/host.suite.ts";
 import { RECORDED } from "../protocols/openvpn/recorded.suite.ts";
 import { type KeyBlock, keyBlockOf } from "../protocols/openvpn/static-key.ts";
 import { closedPort, loopbackTransport, makeCheck, openBlackHole, openMirror } from "../transport/peers.suite.ts";
+import type { Transport } from "../transport/transport.ts";
 import { openvpn } from "./openvpn.ts";
 
 const probe = await openvpn.load();
@@ -42,8 +43,9 @@ async function check(
   config: string,
   fields: TunnelFields = {},
   withinMs = 10_000,
+  way: Transport = transport,
 ): Promise<Outcome & { readonly phases: readonly string[] }> {
-  const rig = makeCheck(transport);
+  const rig = makeCheck(way);
   try {
     const context = { ...rig.context, deadlineAtMs: Date.now() + withinMs };
     const outcome = await probe.run(openvpn.settings.parse({ config, ...fields }), context);
@@ -202,6 +204,42 @@ describe("an OpenVPN tunnel", () => {
     } finally {
       await hole.close();
     }
+  });
+
+  it("looks its server's name up as the profile says: in one family, and with random letters before it", async () => {
+    const server = await serverWith();
+    const asked: (readonly [string, string])[] = [];
+    const way: Transport = {
+      ...transport,
+      resolve(host, port, family, context) {
+        asked.push([host, family]);
+        return transport.resolve(host.endsWith("vpn.rig") ? "127.0.0.1" : host, port, "both", context);
+      },
+    };
+    const config = profile(server, "remote-random-hostname", "proto udp4").replace("127.0.0.1", "vpn.rig");
+    expect((await check(config, {}, 10_000, way)).verdict).toBe("ok");
+    expect((await check(config, { ip: "127.0.0.1" }, 10_000, way)).verdict).toBe("ok");
+    expect((await check(profile(server, "remote-random-hostname"), {}, 10_000, way)).verdict).toBe("ok");
+    expect(asked).toEqual([
+      [expect.stringMatching(/^[0-9a-f]{12}\.vpn\.rig$/), "ipv4"],
+      ["127.0.0.1", "both"],
+      ["127.0.0.1", "both"],
+    ]);
+    expect(await check(profile(server, "proto udp6"))).toMatchObject({ verdict: "misconfigured" });
+  });
+
+  it("takes of the server's options what its profile lets through", async () => {
+    const server = await serverWith({ push: ["ifconfig 10.8.0.2 255.255.255.0", "dhcp-option DNS 1.1.1.1"] });
+    expect((await check(profile(server, "pull-filter ignore dhcp-option"))).verdict).toBe("ok");
+    expect(await check(profile(server, "pull-filter ignore ifconfig"))).toMatchObject({
+      verdict: "misconfigured",
+      message: expect.stringContaining("no address"),
+    });
+    const lines = profile(server, 'pull-filter reject "dhcp-option DNS"').split("\n");
+    expect(await check(lines.join("\n"))).toMatchObject({
+      verdict: "misconfigured",
+      message: expect.stringContaining(`pull-filter reject in line ${lines.length - 1}`),
+    });
   });
 
   it("is offered the ciphers that its profile names", async () => {

@@ -27,6 +27,7 @@ import {
 } from "../protocols/openvpn/key-method.ts";
 import { isData, opcodeOf, SESSION_ID_BYTES } from "../protocols/openvpn/packet.ts";
 import { createProtection } from "../protocols/openvpn/protection.ts";
+import { filtered } from "../protocols/openvpn/pull-filter.ts";
 import type { SessionSettings } from "../protocols/openvpn/settings.ts";
 import { KEY_BLOCK_BYTES, keyBlockOf } from "../protocols/openvpn/static-key.ts";
 import { subjectText } from "../protocols/openvpn/subject.ts";
@@ -328,13 +329,23 @@ export class OpenvpnAttempt {
   #hear(text: ControlText): void {
     if (this.#settle === null) return;
     if (text.kind === "push-reply") {
-      this.#establish(readPushed(text.options));
+      this.#establish(readPushed(this.#taken(text.options)));
     } else if (text.kind !== "other") {
       throw faultOfText(text, {
         secrets: [this.#options.login?.password ?? ""],
         hasCipherAlone: this.#options.settings.hasCipherAlone,
       });
     }
+  }
+
+  #taken(options: readonly string[]): readonly string[] {
+    const { taken, rejectedBy } = filtered(options, this.#options.settings.pullFilters);
+    if (rejectedBy === null) return taken;
+    throw new NetworkFault(
+      "misconfigured",
+      `The server pushes an option that the profile refuses: pull-filter reject in line ${rejectedBy}`,
+      { peerAnswered: true },
+    );
   }
 
   #establish(pushed: Pushed): void {

@@ -25,14 +25,15 @@ export interface PreparedOpenvpn {
 export function prepareOpenvpn(fields: TunnelFields): PreparedOpenvpn {
   try {
     const { profile, servers, login } = configOf(fields);
-    const made = new Map<Scope, Pick<OpenvpnServer, "settings" | "tls" | "hasCertificate">>();
+    const made = new Map<Scope, ReadyScope>();
     const hasOwnList = (fields.servers ?? []).length > 0 || (fields.host ?? "").trim() !== "";
     return {
-      servers: servers.map(({ host, port, proto, scope }, index) => {
+      servers: servers.map(({ host, port, proto, family, scope }, index) => {
         const ready = made.get(scope) ?? readyScope(scope);
         made.set(scope, ready);
-        const { settings, tls, hasCertificate } = ready;
-        return { settings, tls, hasCertificate, host: index === 0 ? (fields.ip ?? host) : host, port, proto };
+        const dialled =
+          index === 0 && fields.ip !== undefined ? { host: fields.ip, family: "both" as const } : { host, family };
+        return { ...ready, ...dialled, port, proto };
       }),
       login,
       isShuffled: !hasOwnList && profile !== null && optionOf(profile.options, "remote-random") !== undefined,
@@ -52,10 +53,17 @@ function listed(words: string, items: readonly (string | number)[]): string | nu
   return items.length === 0 ? null : `${words}: ${items.join(", ")}`;
 }
 
-function readyScope(scope: Scope): Pick<OpenvpnServer, "settings" | "tls" | "hasCertificate"> {
+type ReadyScope = Pick<OpenvpnServer, "settings" | "tls" | "hasCertificate" | "hasRandomName">;
+
+function readyScope(scope: Scope): ReadyScope {
   const settings = settingsOfScope(scope);
   const { tls } = settings;
-  return { settings, tls: new OpenvpnContext(settings), hasCertificate: tls.cert !== null || tls.pfx !== null };
+  return {
+    settings,
+    tls: new OpenvpnContext(settings),
+    hasCertificate: tls.cert !== null || tls.pfx !== null,
+    hasRandomName: optionOf(scope.options, "remote-random-hostname") !== undefined,
+  };
 }
 
 /** @throws NetworkFault also for keys that have to be opened elsewhere: `misconfigured`, `unfit`, `unsupported` */

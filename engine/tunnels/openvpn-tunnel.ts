@@ -3,9 +3,10 @@
 import type { ProbeContext } from "../contract/probe.ts";
 import { NetworkFault } from "../net/fault.ts";
 import { mostTelling } from "../net/fault-rank.ts";
+import { literalOf } from "../net/literal.ts";
 import type { SessionSettings } from "../protocols/openvpn/settings.ts";
 import { onePerFamily } from "../transport/one-per-family.ts";
-import type { Address } from "../transport/transport.ts";
+import type { Address, IpPreference } from "../transport/transport.ts";
 import { type Established, OpenvpnAttempt } from "./openvpn-attempt.ts";
 import type { OpenvpnContext } from "./openvpn-context.ts";
 import { refusedSilently, SilentRefusal } from "./openvpn-faults.ts";
@@ -15,11 +16,16 @@ import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 /** How long a server has to answer a new session, ms. */
 const PROOF_OF_LIFE_MS = 1_500;
 const STANDARD_MTU = 1_500;
+/** init.c hostname_randomize. */
+const RANDOM_NAME_BYTES = 6;
 
 export interface OpenvpnServer {
   readonly host: string;
   readonly port: number;
   readonly proto: "udp" | "tcp";
+  readonly family: IpPreference;
+  /** Its name is asked for with random letters before it: some clouds know no other (AWS Client VPN). */
+  readonly hasRandomName: boolean;
   readonly settings: SessionSettings;
   readonly tls: OpenvpnContext;
   readonly hasCertificate: boolean;
@@ -81,7 +87,7 @@ export class OpenvpnTunnel implements Tunnel {
   async #openServer(server: OpenvpnServer, endsAtMs: number, serversLeft: number): Promise<TunnelInfo> {
     const { transport } = this.#context;
     this.#context.phase("resolve");
-    const resolved = await transport.resolve(server.host, server.port, "both", this.#context);
+    const resolved = await transport.resolve(this.#nameOf(server), server.port, server.family, this.#context);
     const ways: readonly (readonly Address[])[] =
       server.proto === "tcp" ? [resolved] : onePerFamily(resolved).map((one) => [one]);
     const faults: Error[] = [];
@@ -104,6 +110,11 @@ export class OpenvpnTunnel implements Tunnel {
       }
     }
     throw mostTelling(faults) ?? noAddress();
+  }
+
+  #nameOf({ host, hasRandomName }: OpenvpnServer): string {
+    if (!hasRandomName || literalOf(host) !== undefined) return host;
+    return `${Buffer.from(this.#context.randomBytes(RANDOM_NAME_BYTES)).toString("hex")}.${host}`;
   }
 
   #begin(

@@ -131,6 +131,22 @@ function casesOf(keys: LabKeys): Readonly<Record<string, Case>> {
         remote: `<connection>\nremote ${LAB.server} 9 udp\n</connection>\n<connection>\nremote ${LAB.server} ${SERVERS["tls-crypt tcp"].port} tcp\n</connection>`,
       },
     },
+    "all right, tcp4-client": {
+      server: "tls-crypt tcp",
+      lines: { remote: `remote ${LAB.server} ${SERVERS["tls-crypt tcp"].port} tcp4-client` },
+    },
+    "all right, routes and DNS of the server left out": {
+      server: "tls-crypt",
+      lines: { "pull-filter": 'pull-filter ignore "dhcp-option DNS"\npull-filter ignore route' },
+    },
+    "an option of the server that the profile rejects": {
+      server: "tls-crypt",
+      lines: { "pull-filter": 'pull-filter reject "dhcp-option DNS"' },
+    },
+    "a family that the address is not of": {
+      server: "plain",
+      lines: { remote: `remote ${LAB.server} ${SERVERS.plain.port} udp6` },
+    },
     "all right, scripts of the file not run": {
       server: "plain",
       lines: { up: "script-security 2\nup /bin/false\nplugin /nowhere.so" },

@@ -6,6 +6,7 @@ import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { parserSuite, SECRET } from "../config.suite.ts";
 import { parseOpenvpn, readConfig } from "./config.ts";
 import { optionOf, parseProfile } from "./profile.ts";
+import { unknownLines } from "./refusals.ts";
 
 const ca = "<ca>\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n</ca>\n";
 const cert = `${ca}<cert>\n-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n</cert>\n<key>\nnone\n</key>\n`;
@@ -77,6 +78,11 @@ parserSuite("openvpn", {
       },
       "<tls-crypt> is no OpenVPN static key of 2048 bits",
     ],
+    [
+      { config: `${base}pull-filter reject\n` },
+      "config line 20: pull-filter needs accept, ignore or reject, and one text",
+    ],
+    [{ config: "remote h.test-site.org 1 tcp-client4\n" }, "proto must be udp or tcp"],
     [{ config: `${base}data-ciphers BF-CBC\n` }, "data-ciphers has no cipher that is supported"],
     [
       {
@@ -130,6 +136,45 @@ describe("an OpenVPN profile", () => {
     expect(optionOf(third?.scope.options ?? [], "fragment")).toEqual(["9"]);
     expect(optionOf(second?.scope.options ?? [], "fragment")).toBeUndefined();
     expect(optionOf(third?.scope.options ?? [], "key-direction")).toEqual(["1"]);
+  });
+
+  it("names the protocol and the family of its addresses in every way that openvpn knows", () => {
+    const of = (...lines: readonly string[]) =>
+      readConfig({ config: `client\n${lines.join("\n")}\n${cert}` }).servers.map(({ proto, family }) => [
+        proto,
+        family,
+      ]);
+    expect(of("remote a.test-site.org 1 tcp4-client", "remote a.test-site.org 1 tcp6")).toEqual([
+      ["tcp", "ipv4"],
+      ["tcp", "ipv6"],
+    ]);
+    expect(of("proto udp6", "remote a.test-site.org", "remote a.test-site.org 1 tcp-client")).toEqual([
+      ["udp", "ipv6"],
+      ["tcp", "both"],
+    ]);
+    expect(of("remote a.test-site.org 1 udp4", "remote a.test-site.org 1 tcp", "proto-force tcp")).toEqual([
+      ["tcp", "both"],
+    ]);
+    expect(() => of("remote a.test-site.org 1 udp", "proto-force tcp")).toThrow("proto-force tcp leaves no remote");
+  });
+
+  it("gives a <connection> block the protocol and port that stand above it", () => {
+    const block = "<connection>\nremote x.test-site.org\n</connection>\n";
+    const config = `client\nport 7\n${block}port 8\nproto tcp\n${block}${cert}`;
+    expect(readConfig({ config }).servers).toMatchObject([
+      { port: 7, proto: "udp" },
+      { port: 8, proto: "tcp" },
+    ]);
+  });
+
+  it("means by `setenv opt` the option that is there, and minds no option that clients may not know", () => {
+    const lines =
+      "setenv opt proto tcp4\nsetenv opt block-outside-dns\nsetenv opt frobnicate 1\nignore-unknown-option gnarl\ngnarl 1\nsetenv opt\n";
+    const { profile, servers } = readConfig({ config: `client\nremote a.test-site.org\n${lines}wrong\n${cert}` });
+    expect(servers).toMatchObject([{ proto: "tcp", family: "ipv4" }]);
+    expect(profile === null ? [] : unknownLines(profile)).toEqual([9]);
+    const proxied = `client\nremote a.test-site.org\nsetenv opt http-proxy 10.0.0.1 80\n${cert}`;
+    expect(() => readConfig({ config: proxied })).toThrow("config line 3: http-proxy is not supported");
   });
 
   it("has quotations, escapes and comments read as openvpn reads them", () => {

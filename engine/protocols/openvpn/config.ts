@@ -20,9 +20,13 @@ const STANDARD_PORT = 1_194;
 const MAX_SERVERS = 16;
 
 export interface Remote extends TunnelServer {
+  /** Of `udp6`, `tcp4` and the like: addresses of the other family are not the profile's. */
+  readonly family: Family;
   /** What the profile says for this server: everything outside of <connection> blocks, and over it what its own block has. */
   readonly scope: Scope;
 }
+
+type Family = "ipv4" | "ipv6" | "both";
 
 export interface OpenvpnConfig {
   /** null: only a server is known. */
@@ -94,12 +98,19 @@ function serversOf(fields: TunnelFields, profile: Profile | null): readonly Remo
   const remotes = profile === null ? [] : remotesOf(profile);
   const scope = remotes[0]?.scope ?? profile ?? NOTHING;
   if (fields.servers !== undefined && fields.servers.length > 0) {
-    return fields.servers.map((server) => ({ ...server, host: parseHost(server.host, "a server's host"), scope }));
+    return fields.servers.map((server) => ({
+      ...server,
+      host: parseHost(server.host, "a server's host"),
+      family: "both",
+      scope,
+    }));
   }
   const { host, port, proto } = fields;
   if (!isGiven(host)) return remotes.map((remote) => ({ ...remote, ...overridden(port, proto) }));
   const first = remotes[0] ?? { port: STANDARD_PORT, proto: "udp" as const };
-  return [{ host: parseHost(host ?? ""), port: port ?? first.port, proto: proto ?? first.proto, scope }];
+  return [
+    { host: parseHost(host ?? ""), port: port ?? first.port, proto: proto ?? first.proto, family: "both", scope },
+  ];
 }
 
 const NOTHING: Scope = { options: [], inline: new Map() };
@@ -110,11 +121,29 @@ function overridden(port: number | undefined, proto: TunnelServer["proto"] | und
 
 /** <connection> blocks, when there are any, are the list; options outside are their defaults. */
 function remotesOf({ options, inline, connections }: Profile): readonly Remote[] {
-  if (connections.length === 0) return remotesIn({ options, inline });
-  const defaults = options.filter(({ name }) => name !== "remote");
-  return connections.flatMap((block) =>
-    remotesIn({ options: [...defaults, ...block.options], inline: mergedInline(inline, block.inline) }),
-  );
+  if (connections.length === 0) return forced(remotesIn({ options, inline }), options);
+  const remotes = connections.flatMap((block) => {
+    const line = block.options[0]?.line ?? 0;
+    const defaults = options.filter((option) => !OF_CONNECTIONS.has(option.name) || option.line < line);
+    return remotesIn({
+      options: [...defaults.filter(({ name }) => name !== "remote"), ...block.options],
+      inline: mergedInline(inline, block.inline),
+    });
+  });
+  return forced(remotes, options);
+}
+
+/** They begin with what stands above them; other options count wherever they stand (options.c, `connection`). */
+const OF_CONNECTIONS: ReadonlySet<string> = new Set(["proto", "port", "rport", "fragment"]);
+
+/** `proto-force` leaves out the remotes of the other kind. */
+function forced(remotes: readonly Remote[], options: Scope["options"]): readonly Remote[] {
+  const text = optionOf(options, "proto-force")?.[0];
+  if (text === undefined) return remotes;
+  const { proto } = carrierOf(text);
+  const left = remotes.filter((remote) => remote.proto === proto);
+  if (left.length === 0) throw new TunnelConfigError(`proto-force ${proto} leaves no remote`);
+  return left;
 }
 
 /** A block's own protection takes the place of whichever there is outside. */
@@ -137,16 +166,20 @@ function remotesIn(scope: Scope): readonly Remote[] {
       return {
         host: parseHost(host, "remote"),
         port: parsePort(ownPort ?? port?.[0] ?? String(STANDARD_PORT), "the port of remote"),
-        proto: protoOf(ownProto ?? proto?.[0] ?? "udp"),
+        ...carrierOf(ownProto ?? proto?.[0] ?? "udp"),
         scope,
       };
     });
 }
 
-function protoOf(text: string): "udp" | "tcp" {
-  const [, proto] = /^(udp|tcp)(?:-client)?[46]?$/i.exec(text) ?? [];
+/** `udp`, `tcp4`, `tcp6-client` (socket.c, proto_names). */
+function carrierOf(text: string): Pick<Remote, "proto" | "family"> {
+  const [, proto, family] = /^(udp|tcp)([46])?(?:-client)?$/i.exec(text) ?? [];
   if (proto === undefined) throw new TunnelConfigError("proto must be udp or tcp");
-  return proto.toLowerCase() === "tcp" ? "tcp" : "udp";
+  return {
+    proto: proto.toLowerCase() === "tcp" ? "tcp" : "udp",
+    family: family === undefined ? "both" : family === "4" ? "ipv4" : "ipv6",
+  };
 }
 
 /** The monitor's own login, else the one in the profile. @throws TunnelConfigError when the profile asks for one and there is none */

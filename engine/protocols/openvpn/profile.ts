@@ -9,6 +9,8 @@ export interface Option {
   readonly parameters: readonly string[];
   /** Of the file, from 1. */
   readonly line: number;
+  /** `setenv opt …`: clients that do not know it leave it out. */
+  readonly isOptional?: true;
 }
 
 export interface Scope {
@@ -105,7 +107,10 @@ function parseOption(line: string, number: number): Option | undefined {
   const [first, ...parameters] = words;
   if (first === undefined) return undefined;
   if (words.length > MAX_PARAMETERS) throw new TunnelConfigError(`config line ${number} has too many parameters`);
-  return { name: first.replace(/^--/, "").toLowerCase(), parameters, line: number };
+  const name = first.replace(/^--/, "").toLowerCase();
+  const [word, optional, ...rest] = parameters;
+  if (name !== "setenv" || word !== "opt" || optional === undefined) return { name, parameters, line: number };
+  return { name: optional.toLowerCase(), parameters: rest, line: number, isOptional: true };
 }
 
 /** Blanks separate; quotes keep them; a backslash takes the next character as it is, but within single quotes. */

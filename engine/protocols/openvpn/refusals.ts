@@ -51,7 +51,12 @@ function isNeverDone(name: string): boolean {
 
 /** Lines with options that mean nothing to this checker: typing mistakes, and patches of some clients. By number: their text may be a secret. */
 export function unknownLines(profile: Profile): readonly number[] {
-  return optionsOf(profile)
+  const options = optionsOf(profile);
+  const ignored = new Set(
+    options.filter(({ name }) => name === "ignore-unknown-option").flatMap(({ parameters }) => parameters),
+  );
+  return options
+    .filter(({ name, isOptional }) => isOptional !== true && !ignored.has(name))
     .filter(({ name }) => !isKnownOption(name) && !isNeverDone(name))
     .map(({ line }) => line)
     .slice(0, MAX_TOLD);

@@ -5,6 +5,7 @@ import { type Compression, compressionOf } from "./control-text.ts";
 import { type DigestName, dataCipherOf, digestOf } from "./data-channel.ts";
 import { optionOf, type Scope } from "./profile.ts";
 import type { ProtectionKeys } from "./protection.ts";
+import { type PullFilter, pullFiltersOf } from "./pull-filter.ts";
 import { KeyFileError, parseClientKeyV2, parseStaticKey } from "./static-key.ts";
 import { cipherListOf, suiteListOf } from "./tls-settings.ts";
 import { type PeerRules, rulesOf } from "./verify.ts";
@@ -45,6 +46,7 @@ export interface SessionSettings {
   readonly hasFragments: boolean;
   /** Where servers push none. */
   readonly addresses: readonly string[];
+  readonly pullFilters: readonly PullFilter[];
   /** What servers compare with their own for a warning (options.c options_string). */
   occ(proto: "udp" | "tcp"): string;
 }
@@ -89,6 +91,7 @@ export function settingsOfScope(scope: Scope): SessionSettings {
     addresses: [word("ifconfig"), before(word("ifconfig-ipv6") ?? "", "/") || undefined].filter(
       (text) => text !== undefined,
     ),
+    pullFilters: pullFiltersOf(options),
     occ: (proto) =>
       [
         "V4,dev-type tun",

@@ -199,6 +199,8 @@ export type ReadResponse =
   | { readonly kind: "accepted"; readonly keys: DataKeys }
   /** The server knows us, and its preshared key is another. */
   | { readonly kind: "preshared-key-differs" }
+  /** Made by who holds our public key, of a key that agrees on nothing. */
+  | { readonly kind: "void" }
   /** Not made by who holds our public key, or broken: says nothing about the server. */
   | { readonly kind: "not-authentic" };
 
@@ -213,7 +215,7 @@ export function readResponse(peer: PeerKeys, initiation: Asked, message: Uint8Ar
   const ephemeral = crypto.publicKey(ephemeralBytes);
   const ephemeralShared = crypto.privateKey(initiation.ephemeralSeed).agree(ephemeral);
   const staticShared = peer.privateKey.agree(ephemeral);
-  if (ephemeralShared === null || staticShared === null) return { kind: "not-authentic" };
+  if (ephemeralShared === null || staticShared === null) return { kind: "void" };
   const hashWithEphemeral = crypto.hash(initiation.hash, ephemeralBytes);
   const [first] = deriveKeys(crypto, initiation.chainingKey, ephemeralBytes, 1);
   const [second] = deriveKeys(crypto, first, ephemeralShared, 1);

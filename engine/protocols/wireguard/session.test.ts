@@ -3,8 +3,9 @@ import { describe, expect, it } from "vitest";
 import { Responder, type ResponderOptions } from "../../../demo/tunnels/wireguard-responder.ts";
 import { must } from "../../../testkit/must.ts";
 import { assertProperty } from "../../../testkit/property.ts";
+import type { WireguardCrypto } from "./crypto.ts";
 import { nodeCrypto } from "./crypto-node.ts";
-import { type Framing, plainFraming, setUint32, uint32At } from "./message.ts";
+import { type Framing, plainFraming, RESPONSE, setUint32, uint32At } from "./message.ts";
 import { createPeerKeys, type PeerKeys } from "./noise.ts";
 import { WireguardSession } from "./session.ts";
 import { encodeTai64n } from "./tai64n.ts";
@@ -22,10 +23,15 @@ function serverOf(options: Partial<ResponderOptions> = {}): Responder {
   });
 }
 
-function sessionWith(server: Responder, framing: Framing = plainFraming(), seed = 0): WireguardSession {
+function sessionWith(
+  server: Responder,
+  framing: Framing = plainFraming(),
+  seed = 0,
+  crypto: WireguardCrypto = nodeCrypto,
+): WireguardSession {
   let random = seed;
   let atNs = 1_000_000_000n;
-  return new WireguardSession(peerOf(server), {
+  return new WireguardSession(peerOf(server, crypto), {
     framing,
     randomBytes: (size) => Uint8Array.from({ length: size }, () => (random = (random * 73 + 41) % 251)),
     timestamp: () => encodeTai64n(++atNs),
@@ -33,8 +39,8 @@ function sessionWith(server: Responder, framing: Framing = plainFraming(), seed 
   });
 }
 
-function peerOf(server: Responder): PeerKeys {
-  const peer = createPeerKeys(nodeCrypto, { privateKey: CLIENT_SEED, serverKey: server.publicKey, presharedKey: null });
+function peerOf(server: Responder, crypto: WireguardCrypto): PeerKeys {
+  const peer = createPeerKeys(crypto, { privateKey: CLIENT_SEED, serverKey: server.publicKey, presharedKey: null });
   if (peer === null) throw new Error("low order");
   return peer;
 }
@@ -95,6 +101,34 @@ describe("a session", () => {
     const session = sessionWith(server);
     const response = some(server.answer(last(session.initiate())));
     expect(session.receive(response)).toEqual({ kind: "preshared-key-differs" });
+  });
+
+  it("agrees on keys once for each attempt, however many wrong answers come under a right mac1", () => {
+    const server = serverOf();
+    let agreed = 0;
+    const counting: WireguardCrypto = {
+      ...nodeCrypto,
+      privateKey(seed) {
+        const key = nodeCrypto.privateKey(seed);
+        return {
+          publicBytes: key.publicBytes,
+          agree(peer) {
+            agreed++;
+            return key.agree(peer);
+          },
+        };
+      },
+    };
+    const session = sessionWith(server, plainFraming(), 0, counting);
+    const forged = some(server.answer(last(session.initiate())));
+    forged.fill(0, RESPONSE.ephemeral, RESPONSE.nothing);
+    const key = nodeCrypto.hash(new TextEncoder().encode("mac1----"), CLIENT_KEY);
+    forged.set(nodeCrypto.mac(key, forged.subarray(0, RESPONSE.mac1)), RESPONSE.mac1);
+    agreed = 0;
+    for (let each = 0; each < 50; each++) expect(session.receive(forged)).toEqual({ kind: "ignored" });
+    expect(agreed).toBe(2);
+    const next = some(server.answer(last(session.initiate())));
+    expect(session.receive(next)).toEqual({ kind: "established", attempt: 1 });
   });
 
   it("ignores what is for another index, replayed, of another type or another's", () => {

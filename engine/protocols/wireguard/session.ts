@@ -146,9 +146,11 @@ export class WireguardSession {
     const attempt = this.#attemptOf(uint32At(message, RESPONSE.receiver));
     if (attempt === undefined) return IGNORED;
     const response = readResponse(this.#peer, attempt.initiation, message);
-    if (response.kind !== "accepted") return response.kind === "not-authentic" ? IGNORED : response;
-    // Answered once: a copy of the answer is no second session.
+    if (response.kind === "not-authentic") return IGNORED;
+    // Answered once: a copy of the answer is no second session, and wrong answers without end, each of which costs two key agreements, are one.
     this.#attempts = this.#attempts.filter((other) => other !== attempt);
+    if (response.kind === "void") return IGNORED;
+    if (response.kind === "preshared-key-differs") return response;
     const { number, initiation } = attempt;
     const session = { number, initiation, data: new DataSession(this.#peer.crypto, response.keys) };
     this.#sessions = [...this.#sessions, session].sort((one, other) => one.number - other.number).slice(-SESSION_LIMIT);
