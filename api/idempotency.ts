@@ -63,13 +63,22 @@ async function once(
       await answers.forget(name);
       return response;
     }
-    const answer = JSON.stringify([response.status, response.headers, response.body]);
-    // A new key and a heartbeat's address are in some answers.
-    await answers.keep(name, request, api.sealing.seal(purposeOf(name), answer), DAY_MS, api.clock.now());
+    await keep(api, name, request, response);
     return response;
   } catch (error) {
     await answers.forget(name).catch(() => {});
     throw error;
+  }
+}
+
+/** Never rejects: what was done is done, and is answered so. Meanwhile it counts as being answered, so that it is not done twice at once. */
+async function keep(api: Api, name: string, request: string, { status, headers, body }: ApiResponse): Promise<void> {
+  // A new key and a heartbeat's address are in some answers.
+  const sealed = api.sealing.seal(purposeOf(name), JSON.stringify([status, headers, body]));
+  try {
+    await api.state.answers.keep(name, request, sealed, DAY_MS, api.clock.now());
+  } catch (error) {
+    api.log.warn({ err: error }, "the answer to a request with an Idempotency-Key could not be kept");
   }
 }
 

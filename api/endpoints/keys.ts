@@ -71,9 +71,8 @@ async function create(api: Api, call: KeyCall): Promise<ApiResponse> {
   const expiresAtMs = expiryOf(body, call.nowMs);
   refuseLonger(expiresAtMs, call.key?.expiresAtMs ?? null);
   const { keys } = api.controlPlane;
-  if ((await keys.ofWorkspace(call.workspace.id, null)).length >= MOST_KEYS) throw refusal("keysTooMany");
   const { secretHash, text } = newKeyText(call.session === null ? "uk" : "dk");
-  const created = await keys.create({
+  const created = await keys.createWithin(MOST_KEYS, {
     name,
     kind: "workspace",
     userId: call.user.id,
@@ -82,6 +81,7 @@ async function create(api: Api, call: KeyCall): Promise<ApiResponse> {
     nowMs: call.nowMs,
     secretHash,
   });
+  if (created === "full") throw refusal("keysTooMany");
   api.state.notices.publish("keys");
   return ok({ ...viewKey(created, call.nowMs), active: true, key: text(created.id) });
 }

@@ -30,6 +30,7 @@ async function add(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const read = readPageUpdate(readObject(call.request), null, call.nowMs);
   if ("fault" in read) throw badRequest(read.fault);
   const added = await api.controlPlane.statusPages.addUpdate(page.id, read.update, call.actor);
+  if (added === undefined) throw refusal("statusPageNotFound");
   api.pages.drop(page.slug);
   return ok(view(added));
 }

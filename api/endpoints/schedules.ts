@@ -5,7 +5,7 @@ import { writeSchedule } from "../../model/maintenance-schedule.ts";
 import { writeSelector } from "../../model/selector.ts";
 import { formatIso } from "../../model/time.ts";
 import { makeWindows } from "../../store/sql/monitors/make-windows.ts";
-import type { MaintenanceSchedule } from "../../store/sql/monitors/schedules-port.ts";
+import type { MaintenanceSchedule, ScheduleDraft } from "../../store/sql/monitors/schedules-port.ts";
 import { Turns } from "../../store/sql/monitors/turns.ts";
 import type { Api } from "../api.ts";
 import { type JsonObject, readObject } from "../body.ts";
@@ -69,10 +69,14 @@ async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
 }
 
 async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const before = await find(api, call);
-  const draft = scheduleDraft(readObject(call.request), before);
-  refuseUseless(draft, call.nowMs);
-  const changed = await api.controlPlane.schedules.update(before.id, draft, call.nowMs);
+  const { id } = await find(api, call);
+  const body = readObject(call.request);
+  const decide = (before: MaintenanceSchedule): ScheduleDraft => {
+    const draft = scheduleDraft(body, before);
+    refuseUseless(draft, call.nowMs);
+    return draft;
+  };
+  const changed = await api.controlPlane.schedules.update(id, decide, call.nowMs);
   if (changed === undefined) throw refusal("maintenanceNotFound");
   await takeEffect(api, changed, call.nowMs);
   return ok(viewSchedule(changed, call.nowMs));
@@ -150,7 +154,7 @@ export const schedules: readonly Route[] = [
     method: "PUT",
     operationId: "updateMaintenanceSchedule",
     audit: { what: "maintenance.updated", nameOf },
-    summary: "Change a schedule of maintenance; its windows are made anew",
+    summary: "Change a schedule of maintenance; a turn that is on goes on as the changed schedule has it",
     editorsOnly: EDITORS_ONLY,
     body: { schema: changeBody, required: true },
     refusals: ["invalidMaintenanceId", "maintenanceNotFound", ...SCHEDULE_REFUSALS],

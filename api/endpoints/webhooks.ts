@@ -50,12 +50,10 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const body = readObject(call.request);
   const events = eventsOf(body) ?? null;
   const text = await urlOf(api, fieldOf(body, "url"));
-  const { webhooks } = api.controlPlane;
-  if (((await webhooks.list(call.project.id)) ?? []).length >= MOST_WEBHOOKS) throw refusal("webhooksTooMany");
   const secret = newWebhookSecret();
   const secretSealed = (id: number): string => api.sealing.seal(SEALED_CELLS.webhook(id), secret);
   const { url: shown, urlSealed } = sealedUrl(api.sealing, text);
-  const made = await webhooks.create({
+  const made = await api.controlPlane.webhooks.createWithin(MOST_WEBHOOKS, {
     projectId: call.project.id,
     url: shown,
     events,
@@ -64,6 +62,7 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
     ...(urlSealed !== null && { urlSealed }),
   });
   if (made === undefined) throw refusal("projectNotFound");
+  if (made === "full") throw refusal("webhooksTooMany");
   return ok({ ...viewWebhook(made), secret });
 }
 

@@ -13,6 +13,8 @@ import { isMissing, withServer } from "../servers/missing.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres.ts";
 
 const server = await startPostgres();
+/** Of kysely's PostgresAdapter. */
+const MIGRATION_LOCK = "3853314791062309107";
 
 afterAll(async () => {
   if (!isMissing(server)) await server.stop();
@@ -53,6 +55,23 @@ function faultTests(running: PostgresServer): void {
       const planes = await Promise.all([1, 2, 3].map(() => openControlPlane({ url }, { role: "api" })));
       for (const plane of planes) expect(await plane.generation()).toBe(1);
       for (const plane of planes) await plane.close();
+      await drop();
+    });
+
+    it("waits while another process brings the schema up to date, longer than for any other lock", async () => {
+      const { url, drop } = await running.createDatabase();
+      const other = new pg.Client(url);
+      await other.connect();
+      // As kysely's migrator holds it. A beat waits 1.5 s for any other lock.
+      await other.query("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+      const opening = openControlPlane({ url }, { role: "beat" });
+      const waits = "select 1 from pg_locks where locktype = 'advisory' and not granted";
+      await expect.poll(async () => (await other.query(waits)).rowCount, { timeout: 20_000 }).toBe(1);
+      await other.query("select pg_sleep(2)");
+      await other.end();
+      const plane = await opening;
+      expect(await plane.generation()).toBe(1);
+      await plane.close();
       await drop();
     });
 
@@ -155,6 +174,22 @@ function faultTests(running: PostgresServer): void {
         .toBe(true);
       expect(await plane.meta.get("before")).toBe("1");
       await plane.close();
+      await drop();
+    });
+
+    it("says that it takes no write", async () => {
+      const { url, drop } = await running.createDatabase();
+      await (await openControlPlane({ url }, { role: "api" })).close();
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query(
+        "do $$ begin execute 'alter database ' || current_database() || ' set default_transaction_read_only = on'; end $$",
+      );
+      const plane = await openControlPlane({ url }, { role: "api" });
+      expect(await messageOf(plane.ping())).toContain("is read-only: is this a standby?");
+      expect(await messageOf(plane.meta.set("a", "1"))).toContain("is read-only: is this a standby?");
+      await plane.close();
+      await client.end();
       await drop();
     });
 

@@ -1,5 +1,6 @@
 /** Requests that are sent again with the same Idempotency-Key. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { StoreError } from "../../store/errors.ts";
 import type { Checks } from "../../store/state/checks.ts";
 import { type Answer, openWorld, START_MS, type World } from "./world.suite.ts";
 
@@ -55,6 +56,13 @@ export function idempotencySuite(server: "net" | "node"): void {
       expect((await post("a", web, "/subscriptions")).body).toEqual(words);
       for (const key of ["a b", "x".repeat(256), "a, b", "é"]) expect((await post(key, web)).status).toBe(400);
       expect(await total()).toBe(1);
+    });
+
+    it("answers what was done also when the answer cannot be kept, and does not do it again at once", async () => {
+      const { answers } = world.state;
+      const keep = vi.spyOn(answers, "keep").mockRejectedValueOnce(new StoreError("Redis is away", { store: "redis" }));
+      expect((await post("a", web)).status).toBe(200);
+      expect([keep.mock.calls.length, (await post("a", web)).status, await total()]).toEqual([1, 409, 1]);
     });
 
     it("is each key's own, and ends after 24 hours", async () => {

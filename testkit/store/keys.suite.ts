@@ -97,6 +97,15 @@ export function keyTests(currentGround: () => Ground): void {
       expect(idsOf(await plane.keys.ofPerson(bob, []))).toEqual([foreign.id, bobs.id]);
     });
 
+    it("makes no more in a workspace than it may have, also when they are made at once", async () => {
+      const { plane, organizationId, userId } = currentGround();
+      const input = { name: "k", kind: "workspace" as const, userId, organizationId, expiresAtMs: null, nowMs: NOW_MS };
+      const make = () => plane.keys.createWithin(7, { ...input, secretHash: (id) => `hash of ${id}` });
+      const made = await Promise.all(Array.from({ length: 12 }, make));
+      expect(made.filter((one) => one === "full")).toHaveLength(5);
+      expect(await plane.keys.ofWorkspace(organizationId, null)).toHaveLength(7);
+    });
+
     it("switches off and on, and deletes for good, raising the generation", async () => {
       const ground = currentGround();
       const { plane } = ground;

@@ -1,7 +1,11 @@
 /** Schedules of maintenance: their turns become windows of what they select, once, and end with them. */
 import { describe, expect, it } from "vitest";
 import { keepWindows, makeWindows } from "../../store/sql/monitors/make-windows.ts";
-import type { MaintenanceSchedule, ScheduleDraft } from "../../store/sql/monitors/schedules-port.ts";
+import {
+  type MaintenanceSchedule,
+  MOST_SCHEDULES,
+  type ScheduleDraft,
+} from "../../store/sql/monitors/schedules-port.ts";
 import { ADA, type Ground, make, NOW_MS } from "./ground.suite.ts";
 
 const MINUTE_MS = 60_000;
@@ -42,7 +46,9 @@ export function scheduleTests(currentGround: () => Ground): void {
       expect(await plane.schedules.find(projectId + 1, made.id)).toBeUndefined();
       expect(await plane.schedules.current(NOW_MS + 2 * HOUR_MS)).toEqual([]);
       const draft = { ...once(NOW_MS, NOW_MS + HOUR_MS), title: "Other" };
-      expect(await plane.schedules.update(made.id, draft, NOW_MS)).toMatchObject({ id: made.id, title: "Other" });
+      const changed = await plane.schedules.update(made.id, () => draft, NOW_MS);
+      expect(changed).toMatchObject({ id: made.id, title: "Other" });
+      expect(await plane.schedules.update(1, () => draft, NOW_MS)).toBeUndefined();
       expect((await plane.schedules.list(projectId)).map(({ title }) => title)).toEqual(["Other"]);
       expect([await plane.schedules.remove(made.id, NOW_MS), await plane.schedules.remove(made.id, NOW_MS)]).toEqual([
         ...[true, false],
@@ -85,6 +91,53 @@ export function scheduleTests(currentGround: () => Ground): void {
         NOW_MS + MINUTE_MS + 4,
       );
       expect([open.total, await stretch(shop)]).toEqual([0, null]);
+    });
+
+    it("go on in the turn that is on when they are changed: for who is still selected, until the new end", async () => {
+      const { plane } = currentGround();
+      const [shop, other] = [await tagged("shop", ["prod", "a"]), await tagged("other", ["prod"])];
+      const turn = { fromMs: NOW_MS, untilMs: NOW_MS + HOUR_MS };
+      const made = await create(once(turn.fromMs, turn.untilMs));
+      await makeWindows(plane.schedules, [made], NOW_MS);
+      const change = async (over: Partial<ScheduleDraft>, nowMs: number) => {
+        const changed = await plane.schedules.update(made.id, (before) => ({ ...before, ...over }), nowMs);
+        if (changed === undefined) throw new Error("the schedule is gone");
+        await makeWindows(plane.schedules, [changed], nowMs);
+      };
+      await change({ title: "Other" }, NOW_MS + MINUTE_MS);
+      expect([await stretch(shop), await stretch(other)]).toEqual([turn, turn]);
+      const longer = { fromMs: turn.fromMs, untilMs: NOW_MS + 2 * HOUR_MS };
+      const { schedule } = once(longer.fromMs, longer.untilMs);
+      await change({ schedule, overAtMs: longer.untilMs, selector: { tags: ["a"] } }, NOW_MS + 2 * MINUTE_MS);
+      expect([await stretch(shop), (await stretch(other))?.untilMs]).toEqual([longer, NOW_MS + 2 * MINUTE_MS]);
+      await plane.schedules.endTurn(made.id, longer, NOW_MS + 3 * MINUTE_MS);
+      await change({ title: "Once more", selector: { tags: ["prod"] } }, NOW_MS + 4 * MINUTE_MS);
+      expect([(await stretch(shop))?.untilMs ?? 0, (await stretch(other))?.untilMs ?? 0]).toEqual([
+        NOW_MS + 3 * MINUTE_MS,
+        NOW_MS + 2 * MINUTE_MS,
+      ]);
+    });
+
+    it("make no windows by what was read before a change, and lose no change of several at once", async () => {
+      const { plane, projectId } = currentGround();
+      const shop = await tagged("shop");
+      const made = await create(once(NOW_MS, NOW_MS + HOUR_MS));
+      const { schedule } = once(NOW_MS + 5 * HOUR_MS, NOW_MS + 6 * HOUR_MS);
+      await plane.schedules.update(made.id, (before) => ({ ...before, schedule, overAtMs: null }), NOW_MS);
+      expect([await makeWindows(plane.schedules, [made], NOW_MS), await stretch(shop)]).toEqual([0, null]);
+      const add = (letter: string) =>
+        plane.schedules.update(made.id, (before) => ({ ...before, text: before.text + letter }), NOW_MS);
+      await Promise.all([..."abcdefghijkl"].map(add));
+      const { text } = (await plane.schedules.find(projectId, made.id)) ?? { text: "" };
+      expect([...text].sort().join("")).toBe("abcdefghijkl");
+    });
+
+    it("are no more than a project may have, also when they are made at once", async () => {
+      const { plane, projectId } = currentGround();
+      const draft = once(NOW_MS + HOUR_MS, NOW_MS + 2 * HOUR_MS);
+      const all = Array.from({ length: MOST_SCHEDULES + 5 }, () => plane.schedules.create(projectId, draft, NOW_MS));
+      const made = await Promise.all(all);
+      expect(made.filter((one) => one === undefined)).toHaveLength(5);
     });
 
     it("stand beside windows that requests made: the next stretch follows when one has ended", async () => {

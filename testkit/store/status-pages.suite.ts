@@ -109,10 +109,12 @@ export function statusPageTests(currentGround: () => Ground, _another: Another):
       await createPage(ground);
       const update = { level: "maintenance" as const, title: "t\0", text: "\ud800", endsAtMs: NOW_MS + HOUR_MS };
       const first = await statusPages.addUpdate(1, { ...update, atMs: NOW_MS }, ADA);
+      if (first === undefined) throw new Error("no update was made");
       expect(first).toEqual({ id: first.id, ...update, title: "t\ufffd", text: "\ufffd", atMs: NOW_MS, actor: ADA });
       const changed = await statusPages.changeUpdate(1, first.id, (before) => ({ ...before, title: "new" }));
       expect(changed).toMatchObject({ id: first.id, title: "new" });
       expect(await statusPages.changeUpdate(2, first.id, () => null)).toBeUndefined();
+      expect(await statusPages.addUpdate(99, { ...update, atMs: NOW_MS }, ADA)).toBeUndefined();
       for (let n = 1; n <= MOST_UPDATES; n++) await statusPages.addUpdate(1, { ...update, atMs: NOW_MS + n }, ADA);
       const { rows, total } = await statusPages.updates(1, 2, 0);
       expect([total, rows[0]?.atMs]).toEqual([MOST_UPDATES, NOW_MS + MOST_UPDATES]);

@@ -438,6 +438,15 @@ export function webhookTests(currentGround: () => Ground, another: Another): voi
       expect(await plane.webhooks.deliveries(id, 1_000)).toHaveLength(200);
     });
 
+    it("makes no more in a project than it may have, also when they are made at once", async () => {
+      const { plane, projectId } = currentGround();
+      const input = { projectId, url: "https://hooks.test-site.org/a", events: null, secretSealed: "s", nowMs: NOW_MS };
+      const made = await Promise.all(Array.from({ length: 12 }, () => plane.webhooks.createWithin(7, input)));
+      expect(made.filter((one) => one === "full")).toHaveLength(5);
+      expect(await plane.webhooks.list(projectId)).toHaveLength(7);
+      expect(await plane.webhooks.createWithin(7, { ...input, projectId: projectId + 100 })).toBeUndefined();
+    });
+
     it("lists webhooks of a project with what they have chosen", async () => {
       const ground = currentGround();
       const { plane, projectId } = ground;

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 0554db815e0bc99e. Do not edit.
+// Made by `npm run web:types` of the API's document be428b5c11982b91. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -7242,7 +7242,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Change a schedule of maintenance; its windows are made anew */
+            /** @description Change a schedule of maintenance; a turn that is on goes on as the changed schedule has it */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -37,6 +37,8 @@ export interface NewKey {
 }
 export interface Keys {
   create(input: NewKey): Promise<KeyRecord>;
+  /** @param most keys of the workspace, disabled and expired ones too */
+  createWithin(most: number, input: NewKey & { readonly organizationId: number }): Promise<KeyRecord | "full">;
   access(id: number): Promise<KeyAccess | undefined>;
   find(id: number): Promise<KeyRecord | undefined>;
   /** Newest first: those of the workspace, or of one person there. */

@@ -6,6 +6,7 @@ import { decoder } from "../schema/column.ts";
 import { API_KEYS, type Row } from "../schema/tables.ts";
 import { storable } from "../schema/text.ts";
 import type { KeyAccess, KeyRecord, Keys, NewKey } from "./keys-port.ts";
+import { holdWorkspace } from "./workspaces.ts";
 
 const toKey: (row: Row<"api_keys">) => KeyRecord = decoder(API_KEYS);
 
@@ -42,6 +43,10 @@ const TOUCH = bulkStatement(
 export function createKeys({ read, write }: Database): Keys {
   return {
     create: (input) => write((session) => insertKey(session, input)),
+    createWithin: (most, input) =>
+      write(async (session) =>
+        (await countHeld(session, input.organizationId)) >= most ? "full" : insertKey(session, input),
+      ),
     async access(id) {
       const row = (await read.query<AccessRow>(ACCESS, id))[0];
       return row && toAccess(row);
@@ -92,6 +97,17 @@ export function createKeys({ read, write }: Database): Keys {
 
 function newestFirst(session: Session) {
   return session.kysely.selectFrom("api_keys").selectAll().orderBy("created_at_ms", "desc").orderBy("id", "desc");
+}
+
+/** Keys of the workspace, which is held: of two that are made at once one counts the other. */
+async function countHeld(session: Session, organizationId: number): Promise<number> {
+  await holdWorkspace(session, organizationId);
+  const { count } = await session.kysely
+    .selectFrom("api_keys")
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where("organization_id", "=", organizationId)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 async function insertKey(session: Session, input: NewKey): Promise<KeyRecord> {

@@ -61,6 +61,10 @@ function ofUser({ kysely }: Session, userId: number) {
 }
 
 async function add(session: Session, passkey: NewPasskey): Promise<Passkey | "taken" | "full"> {
+  if (session.dialect === "postgres") {
+    // Held, so that two that are added at once do not both find room.
+    await session.kysely.selectFrom("users").select("id").where("id", "=", passkey.userId).forNoKeyUpdate().execute();
+  }
   if ((await ofUser(session, passkey.userId).execute()).length >= MOST_PASSKEYS) return "full";
   const row = await session.kysely
     .insertInto("passkeys")

@@ -8,11 +8,12 @@ import {
   type PostgresPool,
   type PostgresPoolClient,
   replaceWithNoncontingentExpression,
+  sql,
   type Transaction,
 } from "kysely";
 import pg from "pg";
 import { StoreError } from "../../errors.ts";
-import { migrate, type SchemaMode } from "../schema/migrate.ts";
+import { isUpToDate, migrate, type SchemaMode } from "../schema/migrate.ts";
 import type { Tables } from "../schema/tables.ts";
 import type { BulkStatement, Database, Session, Statement, StoreRole, Value } from "./database.ts";
 import { mayRunAgain, postgresFault } from "./postgres-faults.ts";
@@ -49,9 +50,22 @@ const USES: Readonly<Record<StoreRole, PoolUse>> = {
   /** A beat that has not come through by then is given up, so that the next one goes over another connection. */
   beat: { size: 2, connectMs: 2_000, statementMs: 1_500, lockMs: 1_500, idleTransactionMs: 2_000, queryMs: 2_000 },
 };
+/**
+ * The connection that brings the schema up to date: a statement may rewrite a table of millions of rows, and a second process waits until the first
+ * has done it.
+ */
+const MIGRATING: PoolUse = {
+  ...ORDINARY,
+  size: 2,
+  statementMs: 3_600_000,
+  lockMs: 3_600_000,
+  idleTransactionMs: 60_000,
+  queryMs: 3_610_000,
+};
 const IDLE_TIMEOUT_MS = 30_000;
 /** Contract of ping. */
 const PING_TIMEOUT_MS = 2_000;
+const IS_READ_ONLY = sql<{ readonly setting: string }>`select current_setting('transaction_read_only') as setting`;
 const TRANSACTION_ATTEMPTS = 4;
 /** Type of `bigint` and `count(*)`: https://www.postgresql.org/docs/15/catalog-pg-type.html */
 const INT8_OID = 20;
@@ -66,7 +80,37 @@ export async function openPostgres(
   role: StoreRole = "api",
 ): Promise<Database> {
   const server = serverOf(url);
-  const use = USES[role];
+  const { pool, kysely, names } = connect(url, USES[role], server);
+  try {
+    await prepareSchema(kysely, url, server, schema);
+  } catch (error) {
+    await pool.end();
+    throw postgresFault(error, server);
+  }
+  return {
+    dialect: "postgres",
+    read: createSession(kysely, names),
+    write: (work) => transact(kysely, names, work),
+    stamp: () => null,
+    ping: () => ping(kysely, server),
+    scrub: async () => {},
+    close: () => pool.end(),
+  };
+}
+
+async function prepareSchema(kysely: Kysely<Tables>, url: string, server: string, schema: SchemaMode): Promise<void> {
+  const database = `the database at ${server}`;
+  const reading = kysely as unknown as Kysely<unknown>;
+  if (schema === "expect" || (await isUpToDate(reading))) return migrate(reading, "postgres", database, "expect");
+  const migrating = connect(url, MIGRATING, server);
+  try {
+    await migrate(migrating.kysely as unknown as Kysely<unknown>, "postgres", database, schema);
+  } finally {
+    await migrating.pool.end();
+  }
+}
+
+function connect(url: string, use: PoolUse, server: string) {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: "sonde",
@@ -88,21 +132,7 @@ export async function openPostgres(
   const names = new Map<string, string>();
   const source = createSource(pool, names, server);
   const kysely = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: source }), plugins: [EMPTY_LISTS] });
-  try {
-    await migrate(kysely as unknown as Kysely<unknown>, "postgres", `the database at ${server}`, schema);
-  } catch (error) {
-    await pool.end();
-    throw postgresFault(error, server);
-  }
-  return {
-    dialect: "postgres",
-    read: createSession(kysely, names),
-    write: (work) => transact(kysely, names, work),
-    stamp: () => null,
-    ping: () => within(PING_TIMEOUT_MS, server, CompiledQuery.raw("select 1"), kysely),
-    scrub: async () => {},
-    close: () => pool.end(),
-  };
+  return { pool, kysely, names };
 }
 
 /** The driver's own parsers, but for int8, which they leave as text. */
@@ -170,7 +200,13 @@ async function transact<T>(
   }
 }
 
-async function within(timeoutMs: number, server: string, query: CompiledQuery, kysely: Kysely<Tables>): Promise<void> {
+/** A standby, or a server whose disk was full, answers and takes no write. */
+async function ping(kysely: Kysely<Tables>, server: string): Promise<void> {
+  const { rows } = await within(PING_TIMEOUT_MS, server, IS_READ_ONLY.execute(kysely));
+  if (rows[0]?.setting === "on") throw postgresFault({ code: "25006", message: "" }, server);
+}
+
+async function within<T>(timeoutMs: number, server: string, answer: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(
@@ -178,11 +214,10 @@ async function within(timeoutMs: number, server: string, query: CompiledQuery, k
       timeoutMs,
     );
   });
-  const answer = kysely.executeQuery(query);
   // Ignores an answer that comes after the deadline.
   answer.catch(() => {});
   try {
-    await Promise.race([answer, late]);
+    return await Promise.race([answer, late]);
   } finally {
     clearTimeout(timer);
   }

@@ -11,6 +11,7 @@ import type { Draft } from "../alerts/port.ts";
 import { readQuietHours, writeQuietHours, writeRules } from "../alerts/settings.ts";
 import type { Session } from "../db/database.ts";
 import * as schedules from "../monitors/schedules.ts";
+import type { MaintenanceSchedule, ScheduleDraft } from "../monitors/schedules-port.ts";
 import * as pages from "../status-pages/status-pages.ts";
 import type { MadeIds } from "./made-ids.ts";
 import { type ApplyOrder, type Assigned, type ListOrder, StaleOrderError } from "./port.ts";
@@ -120,10 +121,12 @@ async function applyMaintenance(session: Session, order: ApplyOrder, ids: MadeId
   for (const { id, change, managed } of maintenance.change) {
     if (managed !== null) assigned.push({ kind: "maintenance", thingId: id, ...managed });
     if (change === null) continue;
-    const now = await schedules.find(session, projectId, id);
-    if (!isDeepStrictEqual(now, change.before)) throw new StaleOrderError();
-    const { draft } = change;
-    await schedules.update(session, id, { ...draft, selector: ids.selector(draft.selector) }, nowMs);
+    const { before, draft } = change;
+    const decide = (now: MaintenanceSchedule): ScheduleDraft => {
+      if (!isDeepStrictEqual(now, before)) throw new StaleOrderError();
+      return { ...draft, selector: ids.selector(draft.selector) };
+    };
+    if ((await schedules.update(session, id, decide, nowMs)) === undefined) throw new StaleOrderError();
   }
   for (const { key, input, marks } of maintenance.create) {
     const draft = { ...input, selector: ids.selector(input.selector) };

@@ -30,13 +30,17 @@ export interface Schedules {
   list(projectId: number): Promise<readonly MaintenanceSchedule[]>;
   /** Of active projects, those that have a turn to come. */
   current(nowMs: number): Promise<readonly MaintenanceSchedule[]>;
-  /** Its windows end: those of the new schedule are made anew. */
-  update(id: number, draft: ScheduleDraft, nowMs: number): Promise<MaintenanceSchedule | undefined>;
+  /** Where its turns or monitors change, its windows end but for those of a turn that goes on; `make` makes what is missing. A turn that was ended stays so. */
+  update(
+    id: number,
+    decide: (before: MaintenanceSchedule) => ScheduleDraft,
+    nowMs: number,
+  ): Promise<MaintenanceSchedule | undefined>;
   /** Ends its windows. @returns false when it was not there */
   remove(id: number, nowMs: number): Promise<boolean>;
   /** Ends the windows of the turn, which gets none any more. */
   endTurn(id: number, turn: Turn, nowMs: number): Promise<MaintenanceSchedule | undefined>;
-  /** Makes windows of the turn for monitors that are selected and have none. @returns how many; fewer than `limit`: that is all */
+  /** Makes windows of the turn for monitors that are selected and have none, unless the schedule has changed. @returns how many; fewer than `limit`: that is all */
   make(schedule: MaintenanceSchedule, turn: Turn, limit: number, nowMs: number): Promise<number>;
   /** Monitors whose stretch has ended and that have another one get it. @returns how many; fewer than `limit`: that is all */
   settleNext(limit: number, nowMs: number): Promise<number>;

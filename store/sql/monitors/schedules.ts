@@ -1,12 +1,14 @@
 /** Schedules of maintenance, and the windows that their turns become. */
-import { sql } from "kysely";
+import { isDeepStrictEqual } from "node:util";
+import { type ExpressionBuilder, sql } from "kysely";
 import type { Turn } from "../../../model/maintenance-schedule.ts";
 import type { Database, Session } from "../db/database.ts";
 import { decoder, encoder } from "../schema/column.ts";
-import { MAINTENANCES, type Row } from "../schema/tables.ts";
+import { MAINTENANCES, type Row, type Tables } from "../schema/tables.ts";
 import { holdMonitor, settle } from "./maintenance.ts";
 import { type MaintenanceSchedule, MOST_SCHEDULES, type ScheduleDraft, type Schedules } from "./schedules-port.ts";
 import { isSelected } from "./selecting.ts";
+import { Turns } from "./turns.ts";
 
 const toSchedule: (row: Row<"maintenances">) => MaintenanceSchedule = decoder(MAINTENANCES);
 const fromSchedule = encoder<Omit<MaintenanceSchedule, "id">, typeof MAINTENANCES.columns>(MAINTENANCES);
@@ -31,11 +33,12 @@ export function createSchedules(database: Database): Schedules {
         .execute();
       return rows.map(toSchedule);
     },
-    update: (id, draft, nowMs) => write((session) => update(session, id, draft, nowMs)),
+    update: (id, decide, nowMs) => write((session) => update(session, id, decide, nowMs)),
     remove: (id, nowMs) => write((session) => remove(session, id, nowMs)),
     endTurn: (id, turn, nowMs) =>
       write(async (session) => {
-        await endWindows(session, id, nowMs, turn.fromMs);
+        await hold(session, id);
+        await endWindows(session, id, nowMs, { endedMs: turn.fromMs });
         return change(session, id, { ended_until_ms: turn.fromMs + 1 });
       }),
     make: (schedule, turn, limit, nowMs) => write((session) => make(session, schedule, turn, limit, nowMs)),
@@ -60,6 +63,7 @@ function fromDraft(draft: ScheduleDraft) {
   const {
     project_id: _,
     created_at_ms: __,
+    ended_until_ms: ___,
     ...columns
   } = fromSchedule({
     projectId: 0,
@@ -70,11 +74,7 @@ function fromDraft(draft: ScheduleDraft) {
   return columns;
 }
 
-export async function find(
-  { kysely }: Session,
-  projectId: number,
-  id: number,
-): Promise<MaintenanceSchedule | undefined> {
+async function find({ kysely }: Session, projectId: number, id: number): Promise<MaintenanceSchedule | undefined> {
   const ofProject = kysely.selectFrom("maintenances").selectAll().where("project_id", "=", projectId);
   const row = await ofProject.where("id", "=", id).executeTakeFirst();
   return row && toSchedule(row);
@@ -87,6 +87,10 @@ export async function create(
   nowMs: number,
 ): Promise<MaintenanceSchedule | undefined> {
   const { kysely } = session;
+  if (session.dialect === "postgres") {
+    // Held, so that two that are made at once do not both find room.
+    await kysely.selectFrom("projects").select("id").where("id", "=", projectId).forNoKeyUpdate().execute();
+  }
   const { count } = await kysely
     .selectFrom("maintenances")
     .select((of) => of.fn.countAll<number>().as("count"))
@@ -104,18 +108,35 @@ export async function create(
   return toSchedule(row);
 }
 
+/** The schedule, held against other writers until the transaction ends: taken before any of its monitors. */
+async function hold({ kysely, dialect }: Session, id: number): Promise<MaintenanceSchedule | undefined> {
+  const query = kysely.selectFrom("maintenances").selectAll().where("id", "=", id);
+  const row = await (dialect === "postgres" ? query.forUpdate() : query).executeTakeFirst();
+  return row && toSchedule(row);
+}
+
 export async function update(
   session: Session,
   id: number,
-  draft: ScheduleDraft,
+  decide: (before: MaintenanceSchedule) => ScheduleDraft,
   nowMs: number,
 ): Promise<MaintenanceSchedule | undefined> {
-  await endWindows(session, id, nowMs);
-  return change(session, id, { ...fromDraft(draft), updated_at_ms: nowMs, ended_until_ms: null });
+  const before = await hold(session, id);
+  if (before === undefined) return undefined;
+  const draft = decide(before);
+  const isMoved = !isDeepStrictEqual(covered(before), covered(draft));
+  if (isMoved) await moveWindows(session, before, draft, nowMs);
+  return change(session, id, { ...fromDraft(draft), updated_at_ms: nowMs });
+}
+
+/** What decides which monitors have windows, and when. */
+function covered({ schedule, timezone, startsOn, endsOn, selector }: ScheduleDraft) {
+  return { schedule, timezone, startsOn, endsOn, selector };
 }
 
 /** @returns false when it was not there */
 export async function remove(session: Session, id: number, nowMs: number): Promise<boolean> {
+  await hold(session, id);
   await endWindows(session, id, nowMs);
   const { numDeletedRows } = await session.kysely.deleteFrom("maintenances").where("id", "=", id).executeTakeFirst();
   return numDeletedRows > 0n;
@@ -135,56 +156,83 @@ async function change(
   return row && toSchedule(row);
 }
 
-/** What has begun ends now, what has not is taken away. @param turnMs of the turn that began then; absent: of all */
-async function endWindows(session: Session, id: number, nowMs: number, turnMs?: number): Promise<void> {
+/** Windows that have begun when the changed schedule has the same turn go on until its end, for monitors that are still selected; all others end. */
+async function moveWindows(
+  session: Session,
+  { id, projectId }: MaintenanceSchedule,
+  draft: ScheduleDraft,
+  nowMs: number,
+): Promise<void> {
+  const turn = new Turns(draft).at(nowMs);
+  if (turn === null) return endWindows(session, id, nowMs);
+  const going = selected(session, projectId, draft).where((of) => of.exists(windowsOf(of, id, turn.fromMs)));
+  const monitorIds = new Set((await going.execute()).map((row) => row.id));
+  await endWindows(session, id, nowMs, { going: { turn, monitorIds } });
+}
+
+interface Ending {
+  /** Start of the turn whose windows alone are ended; absent: those of all. */
+  readonly endedMs?: number;
+  readonly going?: { readonly turn: Turn; readonly monitorIds: ReadonlySet<number> };
+}
+
+/** What has begun ends now, what has not is taken away. */
+async function endWindows(session: Session, id: number, nowMs: number, { endedMs, going }: Ending = {}): Promise<void> {
   const { kysely } = session;
   let open = kysely
     .selectFrom("maintenance_windows")
     .select(["id", "monitor_id", "starts_at_ms"])
     .where("maintenance_id", "=", id)
     .where("ends_at_ms", ">", nowMs);
-  if (turnMs !== undefined) open = open.where("starts_at_ms", "=", turnMs);
+  if (endedMs !== undefined) open = open.where("starts_at_ms", "=", endedMs);
   const windows = await open.orderBy("monitor_id").execute();
   for (const window of windows) {
     const isThere = await holdMonitor(session, window.monitor_id);
+    const isGoing = window.starts_at_ms === going?.turn.fromMs && going.monitorIds.has(window.monitor_id);
+    const endsAtMs = isGoing ? going.turn.untilMs : nowMs;
     const hasBegun = window.starts_at_ms <= nowMs;
     await (hasBegun
-      ? kysely.updateTable("maintenance_windows").set({ ends_at_ms: nowMs }).where("id", "=", window.id).execute()
+      ? kysely.updateTable("maintenance_windows").set({ ends_at_ms: endsAtMs }).where("id", "=", window.id).execute()
       : kysely.deleteFrom("maintenance_windows").where("id", "=", window.id).execute());
     if (isThere) await settle(session, window.monitor_id, nowMs);
   }
 }
 
-async function make(
-  session: Session,
-  { id, projectId, selector }: MaintenanceSchedule,
-  { fromMs, untilMs }: Turn,
-  limit: number,
-  nowMs: number,
-): Promise<number> {
-  const { kysely, dialect } = session;
-  let held = kysely.selectFrom("maintenances").select("id").where("id", "=", id);
-  if (dialect === "postgres") held = held.forUpdate();
-  if ((await held.executeTakeFirst()) === undefined) return 0;
-  const missing = await kysely
+function selected({ kysely, dialect }: Session, projectId: number, { selector }: ScheduleDraft) {
+  return kysely
     .selectFrom("monitors as m")
     .innerJoin("live as l", "l.monitor_id", "m.id")
     .select("m.id")
     .where("m.project_id", "=", projectId)
     .where("m.deleted_at_ms", "is", null)
-    .where((of) => isSelected(of, dialect, selector))
-    .where((of) =>
-      of.not(
-        of.exists(
-          of
-            .selectFrom("maintenance_windows as w")
-            .select(sql<number>`1`.as("one"))
-            .whereRef("w.monitor_id", "=", "m.id")
-            .where("w.maintenance_id", "=", id)
-            .where("w.starts_at_ms", "=", fromMs),
-        ),
-      ),
-    )
+    .where((of) => isSelected(of, dialect, selector));
+}
+
+/** Of the monitor `m`. */
+function windowsOf(of: ExpressionBuilder<Tables & { m: Tables["monitors"] }, "m">, id: number, fromMs: number) {
+  return of
+    .selectFrom("maintenance_windows as w")
+    .select(sql<number>`1`.as("one"))
+    .whereRef("w.monitor_id", "=", "m.id")
+    .where("w.maintenance_id", "=", id)
+    .where("w.starts_at_ms", "=", fromMs);
+}
+
+async function make(
+  session: Session,
+  schedule: MaintenanceSchedule,
+  { fromMs, untilMs }: Turn,
+  limit: number,
+  nowMs: number,
+): Promise<number> {
+  const { kysely } = session;
+  const { id, projectId } = schedule;
+  const now = await hold(session, id);
+  // Changed or ended since it was read: the next reader makes its windows.
+  if (now === undefined || !isDeepStrictEqual(covered(now), covered(schedule)) || fromMs < (now.endedUntilMs ?? 0))
+    return 0;
+  const missing = await selected(session, projectId, schedule)
+    .where((of) => of.not(of.exists(windowsOf(of, id, fromMs))))
     .orderBy("m.id")
     .limit(limit)
     .execute();

@@ -47,6 +47,12 @@ export async function migrate(
   );
 }
 
+/** Whether every migration of this code has run, and no other. */
+export async function isUpToDate(db: Kysely<unknown>): Promise<boolean> {
+  const done = await applied(db);
+  return done.length === Object.keys(migrations).length && done.every((name) => Object.hasOwn(migrations, name));
+}
+
 /** Names of the migrations that have run. */
 async function applied(db: Kysely<unknown>): Promise<readonly string[]> {
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });

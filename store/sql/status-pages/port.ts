@@ -98,7 +98,8 @@ export interface StatusPages {
     limit: number,
     offset: number,
   ): Promise<{ readonly rows: readonly UpdateRecord[]; readonly total: number }>;
-  addUpdate(pageId: number, update: PageUpdate, actor: Actor): Promise<UpdateRecord>;
+  /** @returns undefined when there is no such page */
+  addUpdate(pageId: number, update: PageUpdate, actor: Actor): Promise<UpdateRecord | undefined>;
   /** Changes or, where `decide` answers null, deletes one. @returns it as it is then, or was; undefined when it is not there */
   changeUpdate(
     pageId: number,

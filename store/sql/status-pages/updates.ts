@@ -18,7 +18,11 @@ export function createUpdates({ read, write }: Database): Pick<StatusPages, "upd
       return { rows: rows.map(decode), total };
     },
     addUpdate: (pageId, update, actor) =>
-      write(async ({ kysely }) => {
+      write(async ({ kysely, dialect }) => {
+        // Held on PostgreSQL: a page that is deleted at this moment would refuse the row.
+        const page = kysely.selectFrom("status_pages").select("id").where("id", "=", pageId);
+        if ((await (dialect === "postgres" ? page.forKeyShare() : page).executeTakeFirst()) === undefined)
+          return undefined;
         const row = await kysely
           .insertInto("status_page_updates")
           .values({ ...columnsOf(update), status_page_id: pageId, actor: toJson(actor) })

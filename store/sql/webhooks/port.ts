@@ -46,17 +46,22 @@ export interface WebhookChange {
   readonly urlSealed?: string | null;
 }
 
+/** Secrets come sealed. */
+export interface NewWebhook {
+  readonly projectId: number;
+  /** As it is shown; in clear where `urlSealed` is absent. */
+  readonly url: string;
+  readonly urlSealed?: ToSeal;
+  readonly events: readonly EventType[] | null;
+  readonly secretSealed: ToSeal;
+  readonly nowMs: number;
+}
+
 export interface Webhooks {
-  /** Undefined when there is no such project. Secrets come sealed. */
-  create(input: {
-    projectId: number;
-    /** As it is shown; in clear where `urlSealed` is absent. */
-    url: string;
-    urlSealed?: ToSeal;
-    events: readonly EventType[] | null;
-    secretSealed: ToSeal;
-    nowMs: number;
-  }): Promise<WebhookRecord | undefined>;
+  /** Undefined when there is no such project. */
+  create(input: NewWebhook): Promise<WebhookRecord | undefined>;
+  /** @param most of the project */
+  createWithin(most: number, input: NewWebhook): Promise<WebhookRecord | "full" | undefined>;
   find(id: number): Promise<WebhookRecord | undefined>;
   /** Oldest first; undefined when there is no such project. */
   list(projectId: number): Promise<readonly WebhookRecord[] | undefined>;

@@ -8,7 +8,7 @@ import { NOT_SEALED_YET, sealedFor } from "../schema/seal-new.ts";
 import type { Row } from "../schema/tables.ts";
 import { toJson } from "../schema/text.ts";
 import { WEBHOOK_ATTEMPTS, WEBHOOK_DELIVERIES, WEBHOOKS } from "../schema/webhook-tables.ts";
-import type { WebhookDelivery, WebhookRecord, Webhooks } from "./port.ts";
+import type { NewWebhook, WebhookDelivery, WebhookRecord, Webhooks } from "./port.ts";
 
 const decode = decoder(WEBHOOKS);
 const toDelivery = decoder(WEBHOOK_DELIVERIES);
@@ -17,6 +17,8 @@ const toAttempt = decoder(WEBHOOK_ATTEMPTS);
 export function createWebhooks({ read, write }: Database): Webhooks {
   return {
     create: (input) => write((session) => create(session, input)),
+    createWithin: (most, input) =>
+      write(async (session) => ((await countHeld(session, input.projectId)) >= most ? "full" : create(session, input))),
     find: (id) => find(read, id),
     async list(projectId) {
       const { kysely } = read;
@@ -72,7 +74,19 @@ export function createWebhooks({ read, write }: Database): Webhooks {
   };
 }
 
-async function create(session: Session, input: Parameters<Webhooks["create"]>[0]): Promise<WebhookRecord | undefined> {
+/** Webhooks of the project, which is held on PostgreSQL: of two that are made at once one counts the other. */
+async function countHeld({ kysely, dialect }: Session, projectId: number): Promise<number> {
+  const project = kysely.selectFrom("projects").select("id").where("id", "=", projectId);
+  await (dialect === "postgres" ? project.forNoKeyUpdate() : project).execute();
+  const { count } = await kysely
+    .selectFrom("webhooks")
+    .select((of) => of.fn.countAll<number>().as("count"))
+    .where("project_id", "=", projectId)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+async function create(session: Session, input: NewWebhook): Promise<WebhookRecord | undefined> {
   const { kysely } = session;
   const ofProject = kysely.selectFrom("projects").where("id", "=", input.projectId);
   if ((await ofProject.select("id").executeTakeFirst()) === undefined) return undefined;
