@@ -67,7 +67,8 @@ async function sent(transport: Transport, server: SmtpServer, letter: Letter, si
       text: letter.text,
       html: letter.html,
       messageId: letter.messageId,
-      ...(letter.references !== null && { references: letter.references, inReplyTo: letter.references }),
+      references: letter.references,
+      inReplyTo: letter.references,
       // RFC 3834 section 5: no answering machine answers it.
       headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
       signal,

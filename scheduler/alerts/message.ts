@@ -109,7 +109,7 @@ function titleOfOne(member: ToldMember, reason: BegunNotification["reason"], now
   const why = tidy(member.why, LONGEST_WHY);
   if (reason === "notice" && member.event === "channel") return `The channel ${name} does not take messages: ${why}`;
   if (reason === "notice") return `${name}: ${lowered(why)}`;
-  if (!member.firing) return `${name} works again after ${duration(spanOf(member, nowMs))}`;
+  if (!member.firing) return `${name} works again after ${lastedOf(member, nowMs)}`;
   const places = placesOf(member);
   const still = reason === "reminder" ? `still, for ${duration(nowMs - member.sinceMs)}` : null;
   const state = STATES[member.event] ?? "has a problem";
@@ -214,14 +214,9 @@ function factsOf(begun: BegunNotification, tally: Tally, nowMs: number): readonl
 }
 
 /** From the first beginning to the last end. */
-function lastedOf({ sinceMs, endedAtMs }: Tally, nowMs: number): string {
+function lastedOf({ sinceMs, endedAtMs }: Pick<ToldMember, "sinceMs" | "endedAtMs">, nowMs: number): string {
   const from = Math.min(sinceMs, nowMs);
   return duration(Math.max(endedAtMs ?? nowMs, from) - from);
-}
-
-function spanOf({ sinceMs, endedAtMs }: ToldMember, nowMs: number): number {
-  const from = Math.min(sinceMs, nowMs);
-  return Math.max(endedAtMs ?? nowMs, from) - from;
 }
 
 const UNITS = [

@@ -4,13 +4,12 @@
  */
 import type { Message } from "../../model/alert-message.ts";
 import type { AlertTemplate } from "../../model/alerting-rule.ts";
+import { tidy } from "./channels/tidy.ts";
 import { parseTemplate, Rendering, TemplateError, templateContext } from "./template.ts";
 
 /** As long as ours at most; the rest is cut. */
 const LONGEST_TITLE = 500;
 const LONGEST_SUMMARY = 2_000;
-/** Control, line ends, bidirectional and invisible characters, as in names. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Surrogate}]+/gu;
 
 /** Why a text is no template; null: it is one. */
 export function faultOf(text: string): string | null {
@@ -43,11 +42,5 @@ export function worded(message: Message, template: AlertTemplate | null): Worded
 }
 
 function line(rendering: Rendering, text: string | null, longest: number): string {
-  if (text === null) return "";
-  return rendering
-    .render(text)
-    .replace(UNSEEN, " ")
-    .trim()
-    .slice(0, longest)
-    .replace(/\p{Surrogate}$/u, "");
+  return text === null ? "" : tidy(rendering.render(text), longest);
 }

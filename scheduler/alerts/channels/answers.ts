@@ -24,7 +24,7 @@ export interface Refusing {
 export function refused(answer: ChannelAnswer, refusing: Refusing = {}): SendOutcome {
   const { status } = answer;
   const isRedirect = status >= 300 && status < 400;
-  const words = tidy(refusing.words ?? firstLine(answer.text), MOST_WORDS);
+  const words = tidy(refusing.words || firstLine(answer.text), MOST_WORDS);
   const said = isRedirect ? "redirects are not followed" : words;
   const wait = refusing.retryAfterMs ?? retryAfterMs(answer);
   return {

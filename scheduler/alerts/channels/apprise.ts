@@ -1,10 +1,9 @@
 /** An Apprise API server beside Sonde: it knows more than a hundred further services (https://github.com/caronc/apprise-api). */
 import { z } from "zod";
 import type { MessageSeverity } from "../../../model/alert-message.ts";
-import { withoutTrailing } from "../../../model/text.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
-import { address, line, optionalLine, secret } from "./fields.ts";
+import { line, optionalLine, secret, serverOf } from "./fields.ts";
 import { plainText } from "./tidy.ts";
 
 /** Characters; Apprise itself cuts for each service, and 32,768 is what its longest takes. Our choice: a screen or two. */
@@ -23,9 +22,7 @@ const TYPES: Readonly<Record<MessageSeverity, string>> = {
 
 const schema = z
   .strictObject({
-    server: address("Where the Apprise API is, such as http://127.0.0.1:8000").transform((text) =>
-      withoutTrailing(text, "/"),
-    ),
+    server: serverOf("Where the Apprise API is, such as http://127.0.0.1:8000"),
     urls: secret(
       z
         .array(
@@ -82,6 +79,6 @@ export const apprise = defineChannel({
     const words = textOf(memberOf(json, "error"));
     if (isOk(answer) && words === null) return delivered(answer);
     const isAnswered = answer.status === FAILED_DEPENDENCY || isOk(answer);
-    return refused(answer, { ...(words !== null && { words }), ...(isAnswered && { permanent: false }) });
+    return refused(answer, { words, ...(isAnswered && { permanent: false }) });
   },
 });

@@ -2,7 +2,8 @@
 import { z } from "zod";
 import type { Message } from "../../../model/alert-message.ts";
 import { firstMembers } from "../../../model/first-members.ts";
-import { MOST_TEMPLATE, parseTemplate, Rendering, TemplateError, templateContext } from "../template.ts";
+import { faultOf } from "../rule-words.ts";
+import { MOST_TEMPLATE, Rendering, templateContext } from "../template.ts";
 import { delivered, refused } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { hasControl, secret } from "./fields.ts";
@@ -32,20 +33,14 @@ function template(most: number, what: string) {
     .max(most, `must have at most ${most} characters`)
     .check((context) => {
       const fault = faultOf(context.value);
-      if (fault !== null) context.issues.push({ code: "custom", message: fault, input: context.value });
+      if (fault === null) return;
+      context.issues.push({
+        code: "custom",
+        message: `is no template that can be used: ${fault}`,
+        input: context.value,
+      });
     })
     .describe(what);
-}
-
-function faultOf(text: string): string | null {
-  if (text.length > MOST_TEMPLATE) return null;
-  try {
-    parseTemplate(text);
-    return null;
-  } catch (error) {
-    if (!(error instanceof TemplateError)) throw error;
-    return `is no template that can be used: ${error.message}`;
-  }
 }
 
 const schema = z.strictObject({

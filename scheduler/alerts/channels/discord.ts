@@ -4,7 +4,7 @@ import type { Message, MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf, waitOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, optionalLine, secret } from "./fields.ts";
-import { brokenUp, cut, fitting, headline, itemText, moreText } from "./tidy.ts";
+import { brokenUp, cut, fitting, headline, itemText, moreLines } from "./tidy.ts";
 
 /** https://discord.com/developers/docs/resources/message#embed-object-embed-limits: characters. */
 const MOST = { title: 256, description: 4_096, fieldName: 256, fieldValue: 1_024, fields: 25 } as const;
@@ -44,7 +44,7 @@ function embedOf(message: Message): unknown {
   const lines = [
     ...(message.summary === "" ? [] : [discordText(message.summary)]),
     ...message.items.map((item) => `• ${discordText(itemText(item))}`),
-    ...[moreText(message.more)].filter((text) => text !== null),
+    ...moreLines(message.more),
   ];
   const last = message.acknowledge === null ? [] : [`[Acknowledge](<${message.acknowledge}>)`];
   const description = fitting(lines, MOST_DESCRIPTION, { last });
@@ -104,6 +104,6 @@ export const discord = defineChannel({
     const words = textOf(memberOf(json, "message"));
     // https://discord.com/developers/docs/topics/rate-limits: seconds with a fraction.
     const retryAfterMs = waitOf(memberOf(json, "retry_after"), 1_000);
-    return refused(answer, { ...(words !== null && { words }), ...(retryAfterMs !== null && { retryAfterMs }) });
+    return refused(answer, { words, retryAfterMs });
   },
 });

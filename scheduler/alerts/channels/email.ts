@@ -6,7 +6,7 @@ import { isMailAddress, parseSender, parseSmtpUrl } from "../../../model/smtp-ur
 import type { SendContext } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { line, optionalLine, secret } from "./fields.ts";
-import { headline, itemText, moreText, plainLines, tidyMessage, withoutRepeats } from "./tidy.ts";
+import { headline, htmlText, itemText, linksOf, moreLines, plainLines, tidyMessage, withoutRepeats } from "./tidy.ts";
 
 /** Our choice: an alert, not a newsletter. */
 const MOST_READERS = 20;
@@ -48,55 +48,40 @@ export interface Mail {
   readonly text: string;
   readonly html: string;
   readonly messageId: string;
-  /** The first mail of the group, whose thread it belongs to; null: it is the first. */
-  readonly references: string | null;
-}
-
-export function mailHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
+  /** Readers put mails with the same reference into one thread, whether or not the first of them has come. */
+  readonly references: string;
 }
 
 /** @param domain of the sender's address */
 export function mailOf(untidy: Message, context: SendContext, domain: string): Mail {
   const message = withoutRepeats(tidyMessage(untidy));
   const idOf = (text: string): string => `<${createHash("sha256").update(text).digest("hex").slice(0, 32)}@${domain}>`;
-  const links = [
-    ...(message.link === "" ? [] : [["Open", message.link] as const]),
-    ...(message.acknowledge === null ? [] : [["Acknowledge", message.acknowledge] as const]),
-  ];
-  const thread = idOf(`group ${message.groupKey}`);
+  const links = linksOf(message);
   return {
     subject: headline(message),
     text: `${[...plainLines(message), "", ...links.map(([name, url]) => `${name}: ${url}`)].join("\n")}\n`,
     html: htmlOf(message, links),
     messageId: idOf(`notification ${context.notificationId}`),
-    // Readers put mails with the same reference into one thread, whether or not the first of them has come.
-    references: thread,
+    references: idOf(`group ${message.groupKey}`),
   };
 }
 
 function htmlOf(message: Message, links: readonly (readonly [string, string])[]): string {
   const facts = message.facts.map(
-    ([name, value]) => `<tr><th align="left" valign="top">${mailHtml(name)}</th><td>${mailHtml(value)}</td></tr>`,
+    ([name, value]) => `<tr><th align="left" valign="top">${htmlText(name)}</th><td>${htmlText(value)}</td></tr>`,
   );
   const items = message.items.map((item) => {
-    const text = mailHtml(itemText(item));
-    return `<li>${item.url === "" ? text : `<a href="${mailHtml(item.url)}">${text}</a>`}</li>`;
+    const text = htmlText(itemText(item));
+    return `<li>${item.url === "" ? text : `<a href="${htmlText(item.url)}">${text}</a>`}</li>`;
   });
-  const more = moreText(message.more);
   return [
-    `<!doctype html><html><head><meta charset="utf-8"><title>${mailHtml(message.title)}</title></head><body>`,
-    `<h2>${mailHtml(headline(message))}</h2>`,
-    message.summary === "" ? "" : `<p>${mailHtml(message.summary)}</p>`,
+    `<!doctype html><html><head><meta charset="utf-8"><title>${htmlText(message.title)}</title></head><body>`,
+    `<h2>${htmlText(headline(message))}</h2>`,
+    message.summary === "" ? "" : `<p>${htmlText(message.summary)}</p>`,
     facts.length === 0 ? "" : `<table cellpadding="4">${facts.join("")}</table>`,
     items.length === 0 ? "" : `<ul>${items.join("")}</ul>`,
-    more === null ? "" : `<p>${more}</p>`,
-    `<p>${links.map(([name, url]) => `<a href="${mailHtml(url)}">${name}</a>`).join(" &middot; ")}</p>`,
+    ...moreLines(message.more).map((text) => `<p>${text}</p>`),
+    `<p>${links.map(([name, url]) => `<a href="${htmlText(url)}">${name}</a>`).join(" &middot; ")}</p>`,
     "</body></html>",
   ].join("\n");
 }

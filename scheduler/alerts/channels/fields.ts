@@ -45,11 +45,20 @@ export function address(what: string) {
 }
 
 /** Where a service is: an address to which paths are added. */
-export function server(standard: string, what: string) {
+export function serverOf(what: string) {
   return address(what)
     .refine((text) => !/[?#]/.test(text), "must be an address without ? and #")
-    .transform((text) => withoutTrailing(text, "/"))
-    .default(standard);
+    .transform((text) => withoutTrailing(text, "/"));
+}
+
+export function server(standard: string, what: string) {
+  return serverOf(what).default(standard);
+}
+
+/** A whole number of a range. */
+export function whole(from: number, to: number, standard: number, what: string) {
+  const message = `must be a whole number from ${from} to ${to}`;
+  return z.int({ error: message }).min(from, message).max(to, message).default(standard).describe(what);
 }
 
 /** Absent or empty counts as none. */

@@ -4,7 +4,7 @@ import type { Message } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, secret } from "./fields.ts";
-import { brokenUp, fitting, headline, itemText, jsonBytes, moreText } from "./tidy.ts";
+import { brokenUp, fitting, headline, itemText, jsonBytes, linksOf, moreLines } from "./tidy.ts";
 
 /** https://developers.google.com/workspace/chat/api/reference/rest/v1/spaces.messages: 32,000 bytes of a message; ours is JSON as well. */
 const MOST_BYTES = 16_000;
@@ -30,13 +30,9 @@ function cardOf(message: Message): unknown {
     ...(message.summary === "" ? [] : [cardText(message.summary)]),
     ...message.facts.map(([name, value]) => `<b>${cardText(name)}:</b> ${cardText(value)}`),
     ...message.items.map((item) => `• ${cardText(itemText(item))}`),
-    ...[moreText(message.more)].filter((text) => text !== null),
+    ...moreLines(message.more),
   ];
-  const button = (text: string, url: string) => ({ text, onClick: { openLink: { url } } });
-  const buttons = [
-    ...(message.link === "" ? [] : [button("Open", message.link)]),
-    ...(message.acknowledge === null ? [] : [button("Acknowledge", message.acknowledge)]),
-  ];
+  const buttons = linksOf(message).map(([text, url]) => ({ text, onClick: { openLink: { url } } }));
   const text = fitting(lines, MOST_BYTES, { sizeOf: jsonBytes, separator: "<br>" });
   return {
     header: { title: chatText(headline(message)) },
@@ -76,6 +72,6 @@ export const googleChat = defineChannel({
     const json = jsonOf(answer);
     if (isOk(answer) && memberOf(json, "error") === undefined) return delivered(answer, textOf(memberOf(json, "name")));
     const words = textOf(memberOf(memberOf(json, "error"), "message"));
-    return refused(answer, { ...(words !== null && { words }), ...(isOk(answer) && { permanent: true }) });
+    return refused(answer, { words, ...(isOk(answer) && { permanent: true }) });
   },
 });

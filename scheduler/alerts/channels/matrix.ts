@@ -2,20 +2,17 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Message } from "../../../model/alert-message.ts";
-import { withoutTrailing } from "../../../model/text.ts";
 import { delivered, jsonOf, memberOf, refused, textOf, waitOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
-import { address, line, secret } from "./fields.ts";
-import { fitting, headline, itemText, jsonBytes, moreText, plainLines } from "./tidy.ts";
+import { line, secret, serverOf } from "./fields.ts";
+import { fitting, headline, htmlText, itemText, jsonBytes, linksOf, moreLines, plainLines } from "./tidy.ts";
 
 /** https://spec.matrix.org/latest/client-server-api/#size-limits: 65,536 bytes of an event with its signatures, and the text is in it twice. */
 const MOST_BYTES = 16_000;
 const EVENT_ID = /^\$[\w+/=.:-]{1,254}$/;
 
 const schema = z.strictObject({
-  homeserver: address("Where the homeserver's API is, such as https://matrix.test-site.org").transform((text) =>
-    withoutTrailing(text, "/"),
-  ),
+  homeserver: serverOf("Where the homeserver's API is, such as https://matrix.test-site.org"),
   room: line(255, "The room's id, !…; an alias (#…) is none").regex(
     /^![^\s]{1,254}$/,
     "must be a room's id, which begins with !",
@@ -25,31 +22,18 @@ const schema = z.strictObject({
   ),
 });
 
-/** Of HTML within a text; quotes too, because it stands in attributes. */
-export function matrixHtml(text: string): string {
-  return text
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("'", "&#39;");
-}
-
 function contentOf(message: Message, previous: string | null): unknown {
-  const links = [
-    ...(message.link === "" ? [] : [["Open", message.link] as const]),
-    ...(message.acknowledge === null ? [] : [["Acknowledge", message.acknowledge] as const]),
-  ];
+  const links = linksOf(message);
   const plain = [headline(message), ...plainLines(message)];
   const plainLinks = links.map(([name, url]) => `${name}: ${url}`);
   const html = [
-    `<strong>${matrixHtml(headline(message))}</strong>`,
-    ...(message.summary === "" ? [] : [matrixHtml(message.summary)]),
-    ...message.facts.map(([name, value]) => `<b>${matrixHtml(name)}:</b> ${matrixHtml(value)}`),
-    ...message.items.map((item) => `• ${matrixHtml(itemText(item))}`),
-    ...[moreText(message.more)].filter((text) => text !== null),
+    `<strong>${htmlText(headline(message))}</strong>`,
+    ...(message.summary === "" ? [] : [htmlText(message.summary)]),
+    ...message.facts.map(([name, value]) => `<b>${htmlText(name)}:</b> ${htmlText(value)}`),
+    ...message.items.map((item) => `• ${htmlText(itemText(item))}`),
+    ...moreLines(message.more),
   ];
-  const htmlLinks = links.map(([name, url]) => `<a href="${matrixHtml(url)}">${name}</a>`);
+  const htmlLinks = links.map(([name, url]) => `<a href="${htmlText(url)}">${name}</a>`);
   return {
     msgtype: "m.text",
     body: fitting(plain, MOST_BYTES, { sizeOf: jsonBytes, last: plainLinks }),
@@ -90,8 +74,8 @@ export const matrix = defineChannel({
     const words = [code, textOf(memberOf(json, "error"))].filter((text) => text !== null).join(": ");
     const retryAfterMs = waitOf(memberOf(json, "retry_after_ms"), 1);
     return refused(answer, {
-      ...(words !== "" && { words }),
-      ...(retryAfterMs !== null && { retryAfterMs }),
+      words,
+      retryAfterMs,
       ...(answer.status === 200 && { permanent: code !== null }),
     });
   },

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Message, MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
-import { line, optionalLine, secret, server } from "./fields.ts";
+import { line, optionalLine, secret, server, whole } from "./fields.ts";
 import { cut, fitting, plainLines } from "./tidy.ts";
 
 /** https://docs.ntfy.sh/publish/#limitations: bytes of a message; a longer one becomes an attachment. */
@@ -19,14 +19,6 @@ const TAGS: Readonly<Record<MessageSeverity, string>> = {
   ok: "white_check_mark",
 };
 
-const priority = (what: string, standard: number) =>
-  z
-    .int({ error: "must be a whole number from 1 to 5" })
-    .min(1, "must be a whole number from 1 to 5")
-    .max(5, "must be a whole number from 1 to 5")
-    .default(standard)
-    .describe(what);
-
 const schema = z
   .strictObject({
     server: server("https://ntfy.sh", "Where ntfy is"),
@@ -34,8 +26,8 @@ const schema = z
       /^[-\w]{1,64}$/,
       "must be 1 to 64 letters, digits, - and _",
     ),
-    priority: priority("1 (least) to 5 of messages that are not critical", 3),
-    priority_down: priority("1 (least) to 5 of critical ones", 5),
+    priority: whole(1, 5, 3, "1 (least) to 5 of messages that are not critical"),
+    priority_down: whole(1, 5, 5, "1 (least) to 5 of critical ones"),
     token: secret(
       optionalLine(200, "Access token, tk_…").refine(
         (text) => text === null || /^[\w-]+$/.test(text),
@@ -96,6 +88,6 @@ export const ntfy = defineChannel({
     const json = jsonOf(answer);
     if (isOk(answer) && memberOf(json, "error") === undefined) return delivered(answer, textOf(memberOf(json, "id")));
     const words = textOf(memberOf(json, "error"));
-    return refused(answer, { ...(words !== null && { words }), ...(isOk(answer) && { permanent: true }) });
+    return refused(answer, { words, ...(isOk(answer) && { permanent: true }) });
   },
 });

@@ -97,6 +97,6 @@ export const pagerduty = defineChannel({
     const errors = memberOf(json, "errors");
     const details = Array.isArray(errors) ? errors.map(textOf).filter((text) => text !== null) : [];
     const words = [textOf(memberOf(json, "message")), ...details].filter((text) => text !== null).join(": ");
-    return refused(answer, words === "" ? {} : { words });
+    return refused(answer, { words });
   },
 });

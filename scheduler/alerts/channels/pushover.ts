@@ -3,7 +3,7 @@ import { z } from "zod";
 import { delivered, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import type { ChannelRequest } from "./channel.ts";
 import { defineChannel } from "./define.ts";
-import { line, optionalLine, secret, server } from "./fields.ts";
+import { line, optionalLine, secret, server, whole } from "./fields.ts";
 import { cut, fitting, plainLines } from "./tidy.ts";
 
 /** https://pushover.net/api#limits: characters. */
@@ -12,10 +12,6 @@ const MOST = { title: 250, message: 1_024, url: 512, urlTitle: 100 } as const;
 const EMERGENCY = 2;
 
 const key = (what: string) => line(30, what).regex(/^[A-Za-z0-9]{30}$/, "must be 30 letters and digits");
-const whole = (from: number, to: number, standard: number, what: string) => {
-  const message = `must be a whole number from ${from} to ${to}`;
-  return z.int({ error: message }).min(from, message).max(to, message).default(standard).describe(what);
-};
 
 const schema = z.strictObject({
   server: server("https://api.pushover.net", "Where the API is"),
@@ -79,7 +75,7 @@ export const pushover = defineChannel({
           .join("; ")
       : "";
     return refused(answer, {
-      ...(words !== "" && { words }),
+      words,
       ...(answer.status === 200 && { permanent: memberOf(json, "status") === 0 }),
     });
   },

@@ -56,6 +56,19 @@ describe("settings", () => {
     expect(faultOf("ops@test-site.org")).toBe("to: must be a list of mail addresses.");
   });
 
+  it.each([
+    ["gotify", "server", { token: "A1" }],
+    ["apprise", "server", { key: "a" }],
+    ["matrix", "homeserver", { room: "!a:test-site.org", access_token: "t" }],
+  ])("of %s take no address to which no path can be added", (kind, field, others) => {
+    const read = (text: string) => readSettings(kindOf(kind), { ...others, [field]: text }, null);
+    expect(read("https://push.test-site.org/below/")).toMatchObject({
+      settings: { [field]: "https://push.test-site.org/below" },
+    });
+    for (const end of ["?a=b", "#b"])
+      expect(read(`https://push.test-site.org/${end}`).fault).toBe(`${field}: must be an address without ? and #.`);
+  });
+
   it("are read the same a second time", () => {
     for (const text of ["https://a.test-site.org///", "https://a.test-site.org"]) {
       const read = readSettings(ntfy, { topic: "a", server: text }, null);

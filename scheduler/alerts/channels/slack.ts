@@ -4,7 +4,7 @@ import type { Message, MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, optionalLine, secret } from "./fields.ts";
-import { brokenUp, cut, fitting, headline, itemText, moreText } from "./tidy.ts";
+import { brokenUp, cut, fitting, headline, itemText, linksOf, moreLines } from "./tidy.ts";
 
 /** https://docs.slack.dev/reference/block-kit/blocks/header-block, …/section-block: characters of their texts. */
 const MOST_HEADER = 150;
@@ -56,12 +56,9 @@ function blocksOf(message: Message, mention: string | null): readonly unknown[] 
   const lines = [
     ...message.facts.map(([name, value]) => `${name}: ${value}`),
     ...message.items.map((item) => `• ${itemText(item)}`),
-    ...[moreText(message.more)].filter((text) => text !== null),
+    ...moreLines(message.more),
   ];
-  const links = [
-    ...(message.link === "" ? [] : [`<${slackLink(message.link)}|Open>`]),
-    ...(message.acknowledge === null ? [] : [`<${slackLink(message.acknowledge)}|Acknowledge>`]),
-  ];
+  const links = linksOf(message).map(([name, url]) => `<${slackText(url.replaceAll("|", "%7C"))}|${name}>`);
   return [
     { type: "header", text: { type: "plain_text", text: cut(headline(message), MOST_HEADER), emoji: true } },
     ...(message.summary === "" ? [] : [plain(cut(message.summary, MOST_SECTION))]),
@@ -71,22 +68,14 @@ function blocksOf(message: Message, mention: string | null): readonly unknown[] 
   ];
 }
 
-function slackLink(url: string): string {
-  return slackText(url.replaceAll("|", "%7C"));
-}
-
 function attachmentOf(message: Message): unknown {
-  const links = [
-    ...(message.link === "" ? [] : [["Open", message.link] as const]),
-    ...(message.acknowledge === null ? [] : [["Acknowledge", message.acknowledge] as const]),
-  ];
   const lines = [
     ...(message.summary === "" ? [] : [chatMarkdown(message.summary)]),
     ...message.facts.map(([name, value]) => `**${chatMarkdown(name)}:** ${chatMarkdown(value)}`),
     ...message.items.map((item) => `• ${chatMarkdown(itemText(item))}`),
-    ...[moreText(message.more)].filter((text) => text !== null),
+    ...moreLines(message.more),
   ];
-  const last = links.map(([name, url]) => `[${name}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`);
+  const last = linksOf(message).map(([name, url]) => `[${name}](${url.replaceAll("(", "%28").replaceAll(")", "%29")})`);
   return {
     color: COLORS[message.severity],
     text: fitting(lines, MOST_ATTACHMENT, { last }),
@@ -120,6 +109,6 @@ export const slack = defineChannel({
     const hasFailed = memberOf(json, "success") === false || memberOf(json, "ok") === false;
     if (isOk(answer) && !hasFailed) return delivered(answer);
     const words = textOf(memberOf(json, "error")) ?? textOf(memberOf(json, "message"));
-    return refused(answer, { ...(words !== null && { words }), ...(isOk(answer) && { permanent: true }) });
+    return refused(answer, { words, ...(isOk(answer) && { permanent: true }) });
   },
 });

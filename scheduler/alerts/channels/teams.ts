@@ -4,7 +4,7 @@ import type { Message, MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, isOk, refused } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, secret } from "./fields.ts";
-import { headline, plainLines } from "./tidy.ts";
+import { headline, linksOf, plainLines } from "./tidy.ts";
 
 /**
  * https://learn.microsoft.com/microsoftteams/platform/webhooks-and-connectors/how-to/add-incoming-webhook: about 28 KB of a whole message. Others
@@ -29,7 +29,6 @@ function paragraph(text: string, more: Readonly<Record<string, unknown>> = {}): 
 }
 
 function bodyOf(message: Message, lines: readonly string[]): string {
-  const open = (title: string, url: string) => ({ type: "Action.OpenUrl", title, url });
   const card = {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
     type: "AdaptiveCard",
@@ -38,10 +37,7 @@ function bodyOf(message: Message, lines: readonly string[]): string {
       paragraph(headline(message), { weight: "bolder", size: "large", color: COLORS[message.severity] }),
       ...lines.map((text) => paragraph(text)),
     ],
-    actions: [
-      ...(message.link === "" ? [] : [open("Open", message.link)]),
-      ...(message.acknowledge === null ? [] : [open("Acknowledge", message.acknowledge)]),
-    ],
+    actions: linksOf(message).map(([title, url]) => ({ type: "Action.OpenUrl", title, url })),
     msteams: { width: "Full" },
   };
   const attachment = { contentType: "application/vnd.microsoft.card.adaptive", contentUrl: null, content: card };

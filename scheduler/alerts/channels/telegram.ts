@@ -4,7 +4,7 @@ import type { Message } from "../../../model/alert-message.ts";
 import { delivered, jsonOf, memberOf, refused, textOf, waitOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { line, secret, server } from "./fields.ts";
-import { fitting, headline, itemText, moreText } from "./tidy.ts";
+import { fitting, headline, itemText, linksOf, moreLines } from "./tidy.ts";
 
 /** https://core.telegram.org/bots/api#sendmessage: 1 to 4,096 characters after its marks are read; ours are counted with their marks. */
 const MOST_TEXT = 4_096;
@@ -36,16 +36,15 @@ export function telegramHtml(text: string): string {
 }
 
 function textOfMessage(message: Message): string {
-  const links = [
-    ...(message.link === "" ? [] : [`<a href="${telegramHtml(message.link)}">Open</a>`]),
-    ...(message.acknowledge === null ? [] : [`<a href="${telegramHtml(message.acknowledge)}">Acknowledge</a>`]),
-  ].join(" · ");
+  const links = linksOf(message)
+    .map(([name, url]) => `<a href="${telegramHtml(url)}">${name}</a>`)
+    .join(" · ");
   const lines = [
     `<b>${telegramHtml(headline(message))}</b>`,
     ...(message.summary === "" ? [] : [telegramHtml(message.summary)]),
     ...message.facts.map(([name, value]) => `<b>${telegramHtml(name)}:</b> ${telegramHtml(value)}`),
     ...message.items.map((item) => `• ${telegramHtml(itemText(item))}`),
-    ...[moreText(message.more)].filter((text) => text !== null),
+    ...moreLines(message.more),
   ];
   return fitting(lines, MOST_TEXT, { last: links === "" ? [] : [links] });
 }
@@ -92,7 +91,7 @@ export const telegram = defineChannel({
     const retryAfterMs = waitOf(memberOf(parameters, "retry_after"), 1_000);
     return refused(answer, {
       ...(words !== null && { words: moved === null ? words : `${words} (chat_id is ${moved} now)` }),
-      ...(retryAfterMs !== null && { retryAfterMs }),
+      retryAfterMs,
       ...(answer.status === 200 && { permanent: memberOf(json, "ok") === false }),
     });
   },

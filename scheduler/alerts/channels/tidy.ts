@@ -35,18 +35,6 @@ export function cut(text: string, most: number): string {
   return `${text.slice(0, most - 1).replace(/\p{Surrogate}$/u, "")}…`;
 }
 
-/** The longest beginning that has at most so many bytes in UTF-8, cut between characters. */
-export function cutBytes(text: string, most: number): string {
-  if (Buffer.byteLength(text) <= most) return text;
-  const room = most - Buffer.byteLength("…");
-  const bytes = Buffer.from(text).subarray(0, room);
-  let end = bytes.length;
-  // A byte 10xxxxxx goes on with a character: the cut is before its first byte (RFC 3629 section 3).
-  const isWhole = (at: number): boolean => ((Buffer.from(text)[at] ?? 0) & 0xc0) !== 0x80;
-  while (end > 0 && !isWhole(end)) end -= 1;
-  return `${bytes.subarray(0, end).toString()}…`;
-}
-
 export function tidyMessage(message: Message): Message {
   return {
     ...message,
@@ -100,8 +88,27 @@ export function itemText({ name, state, why, since }: MessageItem): string {
   return `${name}${said === "" ? "" : `: ${said}`}${since === "" ? "" : ` (since ${since})`}`;
 }
 
-export function moreText(more: number): string | null {
-  return more > 0 ? `and ${more} more` : null;
+/** What stands below a list that was cut: a line, or none. */
+export function moreLines(more: number): readonly string[] {
+  return more > 0 ? [`and ${more} more`] : [];
+}
+
+/** Where a message leads, with the words of each link. */
+export function linksOf({ link, acknowledge }: Message): readonly (readonly [words: string, url: string])[] {
+  return [
+    ...(link === "" ? [] : [["Open", link] as const]),
+    ...(acknowledge === null ? [] : [["Acknowledge", acknowledge] as const]),
+  ];
+}
+
+/** Text within HTML or one of its attributes. */
+export function htmlText(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;")
+    .replaceAll("'", "&#39;");
 }
 
 /** All that a message says below its title, a line each, without markup. */
@@ -110,7 +117,7 @@ export function plainLines(message: Message): readonly string[] {
     ...(message.summary === "" ? [] : [message.summary]),
     ...message.facts.map(([name, value]) => `${name}: ${value}`),
     ...message.items.map((item) => `• ${itemText(item)}`),
-    ...[moreText(message.more)].filter((line) => line !== null),
+    ...moreLines(message.more),
   ];
 }
 
