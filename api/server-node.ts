@@ -182,9 +182,16 @@ function standIn(line: Line, outgoing: ServerResponse, serve: () => Promise<void
   return served;
 }
 
-/** Ends our side, and the whole connection soon after: one whose other side never ends would be half open for ever. */
+/** Connections that are about to end. */
+const cutSockets = new WeakSet<Duplex>();
+
+/**
+ * Ends our side, and the whole connection soon after: one whose other side never ends would be half open for ever. Called for each piece that
+ * comes after a refusal.
+ */
 function cut(socket: Duplex): void {
-  if (socket.destroyed) return;
+  if (socket.destroyed || cutSockets.has(socket)) return;
+  cutSockets.add(socket);
   socket.end();
   const timer = setTimeout(() => socket.destroy(), REFUSAL_LINGER_MS);
   socket.once("close", () => clearTimeout(timer));
