@@ -8,7 +8,6 @@ export interface FaultsOptions {
   readonly intervalS: number;
   readonly timeoutS: number;
   readonly lastsMs: number;
-  readonly leaseMs: number;
   readonly apis: number;
   readonly schedulers: number;
   readonly checkers: number;

@@ -1,7 +1,6 @@
 /** `npm run bench -- <what>`: every bench by name. Each prints the conditions of its figures. */
 import { constants } from "node:os";
 import { Command } from "commander";
-import { SHARD_LEASE_MS } from "../model/shards.ts";
 import type { AllOptions } from "./all/all.ts";
 import type { ApiBenchOptions } from "./api/api.ts";
 import type { CreateBenchOptions } from "./api/create.ts";
@@ -43,7 +42,6 @@ interface FaultsCommandOptions {
   readonly monitors: number;
   readonly interval: number;
   readonly lasts: number;
-  readonly lease: number;
   readonly timeout: number;
   readonly apis: number;
   readonly schedulers: number;
@@ -290,20 +288,18 @@ program
   .option("--interval <s>", "seconds between two checks of one", Number, 10)
   .option("--lasts <s>", "length of a freeze or a cut", Number, 30)
   .option("--timeout <s>", "of a check", Number, 10)
-  .option("--lease <s>", "of the schedulers' shards", Number, SHARD_LEASE_MS / 1_000)
   .option("--apis <n>", "at least 1", Number, 2)
   .option("--schedulers <n>", "2 to 13", Number, 2)
   .option("--checkers <n>", "1 to 4: two of any, one of de and nl each", Number, 4)
   .option("--rounds <n>", "of all faults", Number, 1)
   .option("--pauses <n>", "of schedulers, 3 s each, many at once, for the fault 'pauses'", Number, 20)
-  .action((only: readonly string[], { interval, timeout, lasts, lease, ...words }: FaultsCommandOptions) =>
+  .action((only: readonly string[], { interval, timeout, lasts, ...words }: FaultsCommandOptions) =>
     import("./faults.ts").then(({ runFaults }) =>
       runFaults({
         ...words,
         intervalS: interval,
         timeoutS: timeout,
         lastsMs: lasts * 1_000,
-        leaseMs: lease * 1_000,
         only,
       }),
     ),

@@ -4,8 +4,6 @@ import { type CheckClass, type CheckReply, type OneOffCheck, startWithinMs } fro
 
 type Run = (check: OneOffCheck, checkClass: CheckClass) => Promise<CheckReply>;
 
-/** Acts once, that many ms from now. @returns what prevents it */
-
 /** @returns what waits for its turn and then runs; settles within startWithinMs and the check's time-out */
 export function withTurns(run: Run, after: After): Run {
   /** By account: the check that was added last; the next one waits for it. */

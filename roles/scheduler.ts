@@ -3,7 +3,6 @@ import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Config, engineOptionsOf } from "../config.ts";
-import { ANY_LOCATION } from "../model/monitor.ts";
 import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import { checkSettings } from "./check-settings.ts";
@@ -25,10 +24,6 @@ export interface SchedulerRoleOptions {
   /** Where it listens for /metrics and /health; null: nowhere. */
   readonly listen: { readonly host: string; readonly port: number } | null;
   readonly log: Logger;
-  /** When a scheduler that stands still is taken to be gone, ms; the standard when absent. */
-  readonly shardLeaseMs?: number;
-  /** Prober threads of its own, in the general pool, instead of checkers: for tests of this role alone. */
-  readonly workers?: number;
 }
 
 export interface SchedulerRole {
@@ -47,11 +42,7 @@ export function startSchedulerRole(config: Config, options: SchedulerRoleOptions
   );
 }
 
-async function start(
-  config: Config,
-  { listen, log, shardLeaseMs, workers }: SchedulerRoleOptions,
-  closers: Closers,
-): Promise<SchedulerRole> {
+async function start(config: Config, { listen, log }: SchedulerRoleOptions, closers: Closers): Promise<SchedulerRole> {
   const { databaseUrl, redisUrl, clickhouseUrl } = requireServers(config, "scheduler");
   await checkSettings(config);
   // Its spool: results that are on their way to the stores.
@@ -72,19 +63,18 @@ async function start(
     controlPlane,
     sealing,
     base: config.baseUrl,
-    // Threads of its own in the pool of a test, or those that stand in.
-    workers: workers ?? config.workers ?? Math.max(1, availableParallelism() - 1),
-    standsIn: workers === undefined,
+    // They stand in for the checkers of the general pool while Redis is away.
+    workers: config.workers ?? Math.max(1, availableParallelism() - 1),
+    standsIn: true,
     data: {
-      locations: workers === undefined ? [] : [ANY_LOCATION],
-      checkers: workers === undefined ? redis : null,
+      locations: [],
+      checkers: redis,
       sql,
       notices: redis,
       sealingKeyFile,
       clickhouseUrl,
       asksFirst: false,
       spoolDir: folder.file("spool"),
-      ...(shardLeaseMs !== undefined && { shardLeaseMs }),
     },
   });
   const port = listen === null ? null : await startListener(closers, config, listen, scheduling);

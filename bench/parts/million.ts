@@ -123,6 +123,7 @@ function load() {
     openSuspects: () => null,
     nowMs: Date.now,
     onOutcome: () => {},
+    delays: { count: () => {} },
     log: { info: () => {} },
   });
   for (let id = 1; id <= MONITORS; id += 1) {

@@ -57,8 +57,6 @@ export interface Wheel {
   advance(nowMs: number, onDue: (id: number, dueAtMs: number) => void): number;
   /** Earliest time at which advance may have something to do, never after the first timer; Infinity when nothing is set. */
   nextMs(): number;
-  /** When the timer is due; undefined when it is not set. */
-  dueAtMs(id: number): number | undefined;
   /** Timers set. */
   readonly size: number;
 }
@@ -162,10 +160,6 @@ class TypedArrayWheel implements Wheel {
       tick = Math.min(tick, Math.ceil((this.#dueAtMs[node - HEADS] as number) - this.#originMs));
     }
     return tick;
-  }
-
-  dueAtMs(id: number): number | undefined {
-    return (this.#head[id] ?? ABSENT) === ABSENT ? undefined : this.#dueAtMs[id];
   }
 
   /** Moves to the tick: takes out the timers that are due by then, and moves the timers of each slot that begins on the way one level down. */

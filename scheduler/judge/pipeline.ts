@@ -44,7 +44,7 @@ export interface CheckPipelineOptions {
   /** Every final outcome, for metrics. */
   readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
   /** Counts how late checks begin, less what a cap held them back. */
-  readonly delays?: Pick<CheckDelays, "count">;
+  readonly delays: Pick<CheckDelays, "count">;
   readonly log: Pick<Log, "info">;
 }
 
@@ -166,7 +166,7 @@ export class CheckPipeline {
     if (run === undefined) return;
     // Of our own probers, by schedule: what runs elsewhere waits for other processors.
     if (run.dueAtMs !== null && run.attempt === 1 && outcome.checker === undefined)
-      this.#options.delays?.count(outcome.latenessMs - (run.heldMs ?? 0));
+      this.#options.delays.count(outcome.latenessMs - (run.heldMs ?? 0));
     if (this.#hold.keepForSecondLook(run, outcome, this.#admission.running)) return;
     const isDropped = this.#isDropped(run);
     this.#over(run);

@@ -100,6 +100,8 @@ export async function openProbers(
   return { probers, hasChecker, ownLocations };
 }
 
+/** Runs of this long go to a checker in one message, ms. */
+const GATHER_MS = 20;
 /** Within this after Redis is back checkers have reported again, ms: they try three times a second, and the reports are read every second. */
 const REPORTED_WITHIN_MS = 10_000;
 
@@ -190,6 +192,7 @@ class Checkers implements Probers {
       },
       clocks: SYSTEM_CLOCKS,
       after,
+      gatherMs: GATHER_MS,
       tenureLeftMs: () => tenure.leftMs,
     });
     this.#timers = [

@@ -36,8 +36,6 @@ export const LOOK_EVERY_MS = 250;
 const SUSPECT_AFTER_MS = 2_000;
 /** A checker that was absent gets no runs for this long, ms. */
 const ABSENT_MS = 1_000;
-/** Runs of this long go to a checker in one message, ms. */
-const GATHER_MS = 20;
 /** When a checker has not said within this whether a failure counts, the turn counts as skipped, ms. */
 export const FINAL_WITHIN_MS = HOLD_MS + RETURN_WITHIN_MS;
 /** Most characters of a checker's report how a run brought its prober down. */
@@ -63,12 +61,12 @@ export interface RemoteProbersOptions {
   readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
   readonly clocks: Clocks;
   readonly after: After;
-  /** How long runs may still begin, ms: another scheduler may run them afterwards. Absent: for ever. */
-  readonly tenureLeftMs?: () => number;
+  /** Runs of this long go to a checker in one message, ms. */
+  readonly gatherMs: number;
+  /** How long runs may still begin, ms: another scheduler may run them afterwards. */
+  readonly tenureLeftMs: () => number;
   /** Runs what is due in the general pool while Redis is away; absent: it waits. */
   readonly standIn?: Pick<StandIn, "run" | "forget" | "close">;
-  /** Runs of this long go to a checker in one message, ms; absent: the default. */
-  readonly gatherMs?: number;
 }
 
 /** Most difference between a checker's clock and ours, compared through Redis, ms; checkers whose clock is 2 s off get no runs. */
@@ -99,7 +97,7 @@ export class RemoteProbers implements Probers {
   constructor(options: RemoteProbersOptions) {
     this.#options = options;
     this.#outbox = new RunOutbox({
-      gapMs: options.gatherMs ?? GATHER_MS,
+      gapMs: options.gatherMs,
       monotonicNowMs: options.clocks.monotonicNowMs,
       after: options.after,
       sizeBytes: ({ run }) => this.#specs.get(run.specKey)?.sizeBytes ?? 0,
@@ -347,7 +345,7 @@ export class RemoteProbers implements Probers {
   }
 
   #send(flights: readonly Flight[]): void {
-    if (this.#sender === null || flights.length === 0 || this.#tenureLeftMs() <= 0) return;
+    if (this.#sender === null || flights.length === 0 || this.#options.tenureLeftMs() <= 0) return;
     const ours = this.isStoodInFor ? flights.filter((flight) => this.#mayStandInFor(flight)) : [];
     if (ours.length > 0) this.#runHere(ours);
     const byLocation = this.#present();
@@ -411,12 +409,8 @@ export class RemoteProbers implements Probers {
     if (answer === "absent") this.#again(refused);
   }
 
-  #tenureLeftMs(): number {
-    return this.#options.tenureLeftMs?.() ?? Number.POSITIVE_INFINITY;
-  }
-
   #toSent({ run, place }: Flight, aheadMs: number): SentRun {
-    const withinMs = Math.min(START_WITHIN_MS, this.#tenureLeftMs());
+    const withinMs = Math.min(START_WITHIN_MS, this.#options.tenureLeftMs());
     const startByMs = Math.min(place.expiresAtMs, this.#options.clocks.wallNowMs() + withinMs);
     return {
       checkId: run.checkId,

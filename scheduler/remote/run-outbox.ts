@@ -9,8 +9,6 @@ import type { CheckerReport } from "../../store/state/checkers.ts";
 const RUNS_PER_MESSAGE = 128;
 const MESSAGE_BYTES = 256 * 1_024;
 
-/** Acts once, that many ms from now. @returns what prevents it */
-
 export interface RunOutboxOptions<Item> {
   /** One message to a checker in this time, ms; full ones go at once. */
   readonly gapMs: number;

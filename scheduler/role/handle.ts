@@ -30,7 +30,7 @@ const SILENT_MS = 5_000;
 const STOP_MS = 15_000;
 
 /** @param needsProbers whether it is ready only once a prober is up; false: checkers are processes of their own, and may come later */
-export function holdScheduler(needsProbers = true): SchedulerHandle {
+export function holdScheduler(needsProbers: boolean): SchedulerHandle {
   const { port1: ours, port2: theirs } = new MessageChannel();
   let latest: SchedulerStatus | undefined;
   let heardAtMs = 0;

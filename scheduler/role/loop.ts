@@ -97,7 +97,7 @@ export interface LoopOptions {
   } | null;
   readonly log: Logger;
   /** Counts how late checks begin, less what a cap held them back. */
-  readonly delays?: CheckDelays;
+  readonly delays: CheckDelays;
   /** Every final outcome, for metrics. */
   readonly onOutcome: (context: CheckContext, outcome: CheckOutcome) => void;
 }

@@ -45,8 +45,6 @@ import { closeStores, openPump, openStores, type Stores } from "./stores.ts";
 /** What roles/up.ts hands over; structured-cloneable but for the port, which is transferred. */
 export interface SchedulerData {
   readonly port: MessagePort;
-  /** When a scheduler without beats counts as dead, ms; absent: the default. */
-  readonly shardLeaseMs?: number;
   /** Names this process in the rows. */
   readonly checker: string;
   /** Where this process's prober threads stand; empty: it has none. */
@@ -125,7 +123,7 @@ export class SchedulerRuntime {
     const sealing = openSealing({ keyFile: settings.sealingKeyFile, createIfMissing: false });
     const quarantine = await openQuarantine(stores, sealing, log);
     const reports = new ProberRelay();
-    const tenure = openTenure(settings, stores);
+    const tenure = openTenure(stores);
     const found = settings.locations.length > 0 || settings.standsIn ? await findCanaries(engine) : [];
     const standIn = settings.standsIn ? { control, engine, canaries: found, log } : null;
     const open = await openProbers({ ...placesOf(settings, control, stores, sealing, standIn), tenure }, reports);
@@ -193,7 +191,7 @@ export class SchedulerRuntime {
     const own = await takeOwn(stores.shards, spool.name, controlPlane.dialect === "sqlite");
     await loop.start(own, () => this.#replay());
     this.#isStarted = true;
-    const stopMoves = await keepShards(settings, stores, keeper, log);
+    const stopMoves = await keepShards(stores, keeper, log);
     const stopRegular = [onTicks(STATUS_MS, () => void this.#report()), thinNightly(stores.results, ownedShards, log)];
     const { sealing, open, quarantine } = this.#opened;
     // Separate checker processes take one-off checks of their locations themselves.
@@ -268,8 +266,8 @@ export class SchedulerRuntime {
 }
 
 /** A separate data folder has one owner, whose shards no other process can take. */
-function openTenure({ shardLeaseMs = SHARD_LEASE_MS }: SchedulerData, { controlPlane }: Stores): Tenure {
-  return new Tenure(controlPlane.dialect === "sqlite" ? null : shardLeaseMs, SYSTEM_CLOCKS);
+function openTenure({ controlPlane }: Stores): Tenure {
+  return new Tenure(controlPlane.dialect === "sqlite" ? null : SHARD_LEASE_MS, SYSTEM_CLOCKS);
 }
 
 function placesOf(
@@ -366,7 +364,7 @@ async function replayAll({
 }
 
 function openKeeper(
-  { checker, shardLeaseMs = SHARD_LEASE_MS }: SchedulerData,
+  { checker }: SchedulerData,
   reported: ReportedParts,
   ownedShards: OwnedShards,
   tenure: Tenure,
@@ -380,7 +378,7 @@ function openKeeper(
     tenure,
     self: { id: spool.name, name: `${checker} ${process.pid}`, report: () => reportOf(reported) },
     work: loop,
-    leaseMs: shardLeaseMs,
+    leaseMs: SHARD_LEASE_MS,
     monotonicNowMs: SYSTEM_CLOCKS.monotonicNowMs,
     log,
     onMoved: () => notices.publish("shards"),
@@ -389,13 +387,12 @@ function openKeeper(
 
 /** A separate data folder has one owner: it needs no beats and shares with no process. @returns what stops it */
 async function keepShards(
-  { shardLeaseMs = SHARD_LEASE_MS }: SchedulerData,
   { controlPlane, notices }: Stores,
   keeper: ShardKeeper,
   log: Logger,
 ): Promise<() => Promise<void>> {
   if (controlPlane.dialect === "sqlite") return async () => undefined;
-  return startShardTurns({ keeper, leaseMs: shardLeaseMs, notices, log });
+  return startShardTurns({ keeper, leaseMs: SHARD_LEASE_MS, notices, log });
 }
 
 function thinNightly(results: ResultStore, ownedShards: OwnedShards, log: Logger): () => void {

@@ -145,7 +145,7 @@ async function stop(): Promise<void> {
   await lease
     .release()
     .catch((error: unknown) =>
-      log.warn({ err: error }, "the lease of syncs is not settings back: another waits for its end"),
+      log.warn({ err: error }, "the lease of syncs is not given back: another waits for its end"),
     );
   await notices.close();
   await controlPlane.close();

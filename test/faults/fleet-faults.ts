@@ -1,4 +1,5 @@
 /** What may befall a fleet: each fault is brought about, and taken back. */
+import { SHARD_LEASE_MS } from "../../model/shards.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { SharedServers } from "../servers/shared.ts";
 import { eventually } from "../service.ts";
@@ -22,7 +23,6 @@ export interface FaultsOptions {
   readonly databaseUrl: string;
   /** How long a process is frozen and a link cut, ms; a scheduler's until its shards have moved. */
   readonly lastsMs: number;
-  readonly leaseMs: number;
   /** How many pauses of schedulers, and where each is written down. */
   readonly pauses: number;
   readonly onPause: (pause: Pause) => void;
@@ -151,7 +151,7 @@ function wordOf({ role }: Member, ways: readonly Way[]): string {
 }
 
 /** Until others hold every shard of a scheduler. @returns how long that took, ms */
-async function untilMoved(one: Member, act: () => Promise<void>, { plane, leaseMs }: FaultsOptions): Promise<number> {
+async function untilMoved(one: Member, act: () => Promise<void>, { plane }: FaultsOptions): Promise<number> {
   const { shards, schedulers } = await plane.shards.view();
   const id = schedulers.find(({ name }) => name.endsWith(` ${one.pid}`))?.id;
   const held = shards.filter(({ holder }) => holder !== null && holder === id);
@@ -163,7 +163,7 @@ async function untilMoved(one: Member, act: () => Promise<void>, { plane, leaseM
     return held.every(({ shard, epoch }) => (now[shard]?.epoch ?? 0) > epoch && now[shard]?.holder !== null)
       ? true
       : undefined;
-  }, leaseMs + MOVE_MARGIN_MS);
+  }, SHARD_LEASE_MS + MOVE_MARGIN_MS);
   const tookMs = Math.round(performance.now() - startedAtMs);
   await acted;
   return tookMs;

@@ -76,7 +76,7 @@ interface Mark {
 }
 
 const ASK_EVERY_MS = 250;
-/** Three leases of `sonde scheduler`. */
+/** Eleven leases of `sonde scheduler`. */
 const RECOVERED_WITHIN_MS = 90_000;
 /** Of each process's output, shown when a fleet fails, characters. */
 const LOG_TAIL = 3_000;
@@ -84,7 +84,7 @@ const LOG_TAIL = 3_000;
 export async function makeTable(servers: SharedServers, links: Links, size: TableSize): Promise<FaultTable> {
   const fleet = await startFleet(servers, links, size);
   const { members, plane, projectId } = fleet;
-  const { lastsMs, leaseMs, only } = size;
+  const { lastsMs, only } = size;
   const pauses: Pause[] = [];
   const report = { pauses: size.pauses, onPause: (pause: Pause) => void pauses.push(pause) };
   const faults = faultsOf(members, {
@@ -92,7 +92,6 @@ export async function makeTable(servers: SharedServers, links: Links, size: Tabl
     servers,
     databaseUrl: fleet.databaseUrl,
     lastsMs,
-    leaseMs,
     ...report,
   }).filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
   const asker = askApis(members.filter(({ role }) => role === "api"));

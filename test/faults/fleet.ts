@@ -5,8 +5,6 @@
 import type { ChildProcess } from "node:child_process";
 import { createServer as createWebServer } from "node:http";
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
-import { fileURLToPath } from "node:url";
-import { SHARD_LEASE_MS } from "../../model/shards.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { NewMonitor } from "../../store/sql/monitors/port.ts";
@@ -24,8 +22,6 @@ export interface FleetSize {
   readonly intervalS: number;
   /** Of a check. */
   readonly timeoutS: number;
-  /** When a scheduler that stands still is taken to be gone, ms. */
-  readonly leaseMs: number;
   readonly schedulers: number;
   /** The first so many of CHECKERS; and APIs. */
   readonly apis: number;
@@ -40,8 +36,6 @@ const CHECKERS = [
   ["de", "de"],
   ["nl", "nl"],
 ] as const;
-/** `sonde scheduler` with another lease. */
-const SHORT_LEASE_SCHEDULER = fileURLToPath(new URL("../fixtures/scheduler-role.mjs", import.meta.url));
 
 export type Role = "api" | "scheduler" | "checker";
 
@@ -127,15 +121,12 @@ export async function startFleet(servers: SharedServers, links: Links, size: Fle
 function membersOf(
   whole: Installation,
   links: Links,
-  { leaseMs, schedulers, apis, checkers }: FleetSize,
+  { schedulers, apis, checkers }: FleetSize,
   canary: Readonly<Record<string, string>>,
 ): readonly Member[] {
   const begin: Readonly<Record<Role, (settings: ServiceSettings, location: string) => Promise<Begun>>> = {
     api: whole.startApi,
-    scheduler: (settings) =>
-      whole.startScheduler(
-        leaseMs === SHARD_LEASE_MS ? settings : { ...settings, script: SHORT_LEASE_SCHEDULER, args: [String(leaseMs)] },
-      ),
+    scheduler: whole.startScheduler,
     checker: (settings, location) => whole.startChecker(location, { ...settings, env: { ...settings.env, ...canary } }),
   };
   const wanted: readonly (readonly [role: Role, name: string, location: string])[] = [

@@ -1,7 +1,6 @@
 /** The fleet of test/faults/fleet.ts under one fault of each kind; `npm run bench -- faults` brings them all, in their whole length. */
 import { writeFileSync } from "node:fs";
 import { afterAll, expect, it } from "vitest";
-import { SHARD_LEASE_MS } from "../../model/shards.ts";
 import { phaseOf } from "../../scheduler/plan/phase.ts";
 import { describeWith, missing } from "../prerequisites.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
@@ -18,7 +17,6 @@ const SIZE: TableSize = {
   monitors: 60,
   intervalS: 1,
   timeoutS: 3,
-  leaseMs: SHARD_LEASE_MS,
   lastsMs: 7_000,
   apis: 2,
   schedulers: 2,
