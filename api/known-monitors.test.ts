@@ -5,7 +5,7 @@ import type { CheckedMonitor } from "../store/sql/monitors/port.ts";
 import { KnownMonitors } from "./known-monitors.ts";
 
 const ID = 7;
-const DOWNTIME = { down: [], turns: [], knownFromMs: 0 };
+const DOWNTIME = { down: [], pauseEvents: [], knownFromMs: 0 };
 
 /** A process in which a scheduler's rows arrive when it catches up. */
 function world() {

@@ -6,7 +6,7 @@ import { DAY_MS, daysOf, type Past, uptimeOf } from "./days.ts";
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 24, 6);
 const hoursAgo = (hours: number) => NOW_MS - hours * HOUR_MS;
-const calm: Past = { incidents: [], turns: [], maintenance: [], knownFromMs: 0 };
+const calm: Past = { incidents: [], pauseEvents: [], maintenance: [], knownFromMs: 0 };
 const nothing = { downS: 0, degradedS: 0, maintenanceS: 0, pausedS: 0, unwatchedS: 0, incidents: 0 };
 
 describe("daysOf", () => {
@@ -22,7 +22,7 @@ describe("daysOf", () => {
   it("counts a moment once: not watched, paused, in maintenance, down, in this order", () => {
     const past: Past = {
       incidents: [{ fromMs: hoursAgo(6), downFromMs: hoursAgo(6), toMs: null }],
-      turns: [
+      pauseEvents: [
         { type: "resumed", atMs: hoursAgo(3) },
         { type: "paused", atMs: hoursAgo(4) },
       ],
@@ -49,8 +49,8 @@ describe("daysOf", () => {
 
   it("has no uptime where nothing was watched", () => {
     expect(uptimeOf({ ...calm, knownFromMs: NOW_MS }, DAY_MS, NOW_MS)).toBeNull();
-    expect(uptimeOf({ ...calm, turns: [{ type: "paused", atMs: hoursAgo(900) }] }, DAY_MS, NOW_MS)).toBeNull();
-    expect(uptimeOf({ ...calm, turns: [{ type: "resumed", atMs: hoursAgo(0) }] }, DAY_MS, NOW_MS)).toBeNull();
+    expect(uptimeOf({ ...calm, pauseEvents: [{ type: "paused", atMs: hoursAgo(900) }] }, DAY_MS, NOW_MS)).toBeNull();
+    expect(uptimeOf({ ...calm, pauseEvents: [{ type: "resumed", atMs: hoursAgo(0) }] }, DAY_MS, NOW_MS)).toBeNull();
   });
 
   it("agrees with a count of hours, whatever happened", () => {
@@ -70,7 +70,7 @@ describe("daysOf", () => {
             downFromMs: hoursAgo(from),
             toMs: hoursAgo(to),
           })),
-          turns: pauses.toReversed().flatMap(([from, to]) => [
+          pauseEvents: pauses.toReversed().flatMap(([from, to]) => [
             { type: "resumed" as const, atMs: hoursAgo(to) },
             { type: "paused" as const, atMs: hoursAgo(from) },
           ]),

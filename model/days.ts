@@ -11,7 +11,7 @@ export interface Past {
   /** They do not overlap. */
   readonly incidents: readonly PastIncident[];
   /** Newest first. */
-  readonly turns: readonly { readonly type: "paused" | "resumed"; readonly atMs: number }[];
+  readonly pauseEvents: readonly { readonly type: "paused" | "resumed"; readonly atMs: number }[];
   /** They may overlap. */
   readonly maintenance: readonly Span[];
   /** Unix ms; before it nothing was watched, or nothing is known. */
@@ -116,10 +116,15 @@ function stateOf(open: Times): State {
   return STATES.find((state) => open[state] > 0) ?? "up";
 }
 
-function spansOf({ incidents, turns, maintenance, knownFromMs }: Past): readonly (Span & { readonly state: State })[] {
+function spansOf({
+  incidents,
+  pauseEvents,
+  maintenance,
+  knownFromMs,
+}: Past): readonly (Span & { readonly state: State })[] {
   return [
     { fromMs: Number.NEGATIVE_INFINITY, toMs: knownFromMs, state: "unwatched" },
-    ...pausesOf(turns).map((span) => ({ ...span, state: "paused" as const })),
+    ...pausesOf(pauseEvents).map((span) => ({ ...span, state: "paused" as const })),
     ...maintenance.map((span) => ({ ...span, state: "maintenance" as const })),
     ...incidents.map(({ fromMs, downFromMs, toMs }) => ({
       fromMs,
@@ -132,11 +137,11 @@ function spansOf({ incidents, turns, maintenance, knownFromMs }: Past): readonly
   ];
 }
 
-/** The oldest turn says what was before it. */
-function pausesOf(turns: Past["turns"]): readonly Span[] {
+/** The oldest event says what was before it. */
+function pausesOf(pauseEvents: Past["pauseEvents"]): readonly Span[] {
   const pauses: Span[] = [];
-  let beganMs: number | null = turns.at(-1)?.type === "resumed" ? Number.NEGATIVE_INFINITY : null;
-  for (const { type, atMs } of turns.toReversed()) {
+  let beganMs: number | null = pauseEvents.at(-1)?.type === "resumed" ? Number.NEGATIVE_INFINITY : null;
+  for (const { type, atMs } of pauseEvents.toReversed()) {
     if (type === "paused") beganMs ??= atMs;
     else if (beganMs !== null) {
       pauses.push({ fromMs: beganMs, toMs: atMs });

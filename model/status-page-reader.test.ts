@@ -84,7 +84,7 @@ describe("days of a line", () => {
   const nowMs = 100 * DAY_MS + DAY_MS / 2;
   const past = (fromMs: number, toMs: number) => ({
     incidents: [{ fromMs, toMs, downFromMs: fromMs }],
-    turns: [],
+    pauseEvents: [],
     maintenance: [],
     knownFromMs: 98 * DAY_MS,
   });
@@ -106,7 +106,7 @@ describe("days of a line", () => {
   it("of a monitor that nothing happened to are the same on the short way", () => {
     const [long, short] = [new LineDays("sum", 5, nowMs), new LineDays("sum", 5, nowMs)];
     const knownFromMs = 98 * DAY_MS + 5_000;
-    long.add({ incidents: [], turns: [], maintenance: [], knownFromMs });
+    long.add({ incidents: [], pauseEvents: [], maintenance: [], knownFromMs });
     short.addQuiet(knownFromMs);
     expect(short.days()).toEqual(long.days());
     expect(new LineDays("worst", 3, nowMs).uptime()).toBeNull();

@@ -6,7 +6,7 @@ const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 10, 24);
 const WEEK = { fromMs: NOW_MS - 168 * HOUR_MS, toMs: NOW_MS };
 const hoursAgo = (hours: number) => NOW_MS - hours * HOUR_MS;
-const calm: Downtime = { down: [], turns: [], knownFromMs: 0 };
+const calm: Downtime = { down: [], pauseEvents: [], knownFromMs: 0 };
 
 describe("uptimePercent", () => {
   it("weighs six hours of a week by time", () => {
@@ -21,16 +21,16 @@ describe("uptimePercent", () => {
 
   it("does not count pauses, though an incident stays open in one", () => {
     const down = [{ fromMs: hoursAgo(100), toMs: hoursAgo(20) }];
-    const turns = [
+    const pauseEvents = [
       { type: "resumed", atMs: hoursAgo(21) },
       { type: "paused", atMs: hoursAgo(99) },
     ] as const;
     // Down for one hour before the pause and one behind it; watched for 168 - 78.
-    expect(uptimePercent({ ...calm, down, turns }, WEEK)).toBe(97.778);
+    expect(uptimePercent({ ...calm, down, pauseEvents }, WEEK)).toBe(97.778);
   });
 
   it("is null when nothing was watched", () => {
-    expect(uptimePercent({ ...calm, turns: [{ type: "paused", atMs: hoursAgo(500) }] }, WEEK)).toBeNull();
+    expect(uptimePercent({ ...calm, pauseEvents: [{ type: "paused", atMs: hoursAgo(500) }] }, WEEK)).toBeNull();
     expect(uptimePercent({ ...calm, knownFromMs: NOW_MS }, WEEK)).toBeNull();
   });
 
@@ -47,7 +47,7 @@ describe("uptimePercent", () => {
         // Hours ago, from 200 to 0; the larger is the earlier.
         const known: Downtime = {
           down: downs.map(([end, begin]) => ({ fromMs: hoursAgo(begin), toMs: hoursAgo(end) })),
-          turns: pauses.flatMap(([end, begin]) => [
+          pauseEvents: pauses.flatMap(([end, begin]) => [
             { type: "resumed" as const, atMs: hoursAgo(end) },
             { type: "paused" as const, atMs: hoursAgo(begin) },
           ]),

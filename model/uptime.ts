@@ -10,7 +10,7 @@ export interface Span {
 export interface Downtime {
   /** Incidents at the level down, from the first failed check on. */
   readonly down: readonly Span[];
-  readonly turns: readonly { readonly type: "paused" | "resumed"; readonly atMs: number }[];
+  readonly pauseEvents: readonly { readonly type: "paused" | "resumed"; readonly atMs: number }[];
   /** Unix ms; the monitor did not exist before it, or nothing older was read. */
   readonly knownFromMs: number;
 }
@@ -22,11 +22,11 @@ export interface Downtime {
  * @returns null when nothing was watched
  */
 export function uptimePercent(
-  { down, turns, knownFromMs }: Downtime,
+  { down, pauseEvents, knownFromMs }: Downtime,
   period: { readonly fromMs: number; readonly toMs: number },
 ): number | null {
   const from = Math.max(period.fromMs, knownFromMs);
-  const watched = watchedSpans(turns, from, period.toMs);
+  const watched = watchedSpans(pauseEvents, from, period.toMs);
   let watchedMs = 0;
   let downMs = 0;
   for (const span of watched) {
@@ -42,11 +42,11 @@ interface Watched {
   readonly toMs: number;
 }
 
-function watchedSpans(turns: Downtime["turns"], fromMs: number, toMs: number): readonly Watched[] {
+function watchedSpans(pauseEvents: Downtime["pauseEvents"], fromMs: number, toMs: number): readonly Watched[] {
   const spans: Watched[] = [];
   // The oldest turn says what was before it.
-  let beganMs: number | null = turns.at(-1)?.type === "resumed" ? null : fromMs;
-  for (const { type, atMs } of turns.toReversed()) {
+  let beganMs: number | null = pauseEvents.at(-1)?.type === "resumed" ? null : fromMs;
+  for (const { type, atMs } of pauseEvents.toReversed()) {
     if (type === "paused" && beganMs !== null) spans.push({ fromMs: beganMs, toMs: Math.min(atMs, toMs) });
     if (type === "paused") beganMs = null;
     else beganMs ??= Math.max(atMs, fromMs);

@@ -159,7 +159,7 @@ describe("lines of a page", () => {
     );
     const past = {
       incidents: [{ fromMs: NOW_MS - 5 * DAY_MS, toMs: NOW_MS - 4 * DAY_MS, downFromMs: NOW_MS - 5 * DAY_MS }],
-      turns: [],
+      pauseEvents: [],
       maintenance: [],
       knownFromMs: NOW_MS - 30 * DAY_MS,
     };
@@ -287,7 +287,7 @@ const PAST = {
     { fromMs: Date.UTC(2026, 10, 26), toMs: null, downFromMs: Date.UTC(2026, 10, 26) },
     { fromMs: Date.UTC(2026, 10, 20, 1), toMs: Date.UTC(2026, 10, 21, 1), downFromMs: Date.UTC(2026, 10, 20, 1) },
   ],
-  turns: [],
+  pauseEvents: [],
   maintenance: [],
   knownFromMs: NOW_MS - 30 * DAY_MS,
 };

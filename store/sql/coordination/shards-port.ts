@@ -25,7 +25,6 @@ export interface ShardRow extends ShardLease {
   readonly skipped: number;
 }
 
-/** What a scheduler says of itself; for people and for the API's answers. */
 /**
  * What the operator should look at although nothing is late. location_troubled: what a location's checkers send is refused again and again ·
  * rows_set_aside: a store has refused rows for what is in them, and they are in a file · checkers_idle: a checker runs where another process
@@ -41,6 +40,7 @@ export const WARNINGS = [
 ] as const;
 export type Warning = (typeof WARNINGS)[number];
 
+/** What a scheduler says of itself; for people and for the API's answers. */
 export interface SchedulerReport {
   readonly monitors: number;
   readonly running: number;

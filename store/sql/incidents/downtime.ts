@@ -38,17 +38,17 @@ interface TurnColumns {
 
 export async function readDowntime(session: Session, monitor: MonitorAge, sinceMs: number): Promise<Downtime> {
   const incidents = await session.query<DownColumns>(DOWN, monitor.id, sinceMs);
-  const turns = await readTurns(session, monitor.id);
+  const pauseEvents = await readPauseEvents(session, monitor.id);
   return {
     down: incidents.map((row) => ({ fromMs: row.raised_at_ms ?? row.started_at_ms, toMs: row.ended_at_ms })),
-    turns,
-    knownFromMs: knownFrom(monitor, incidents.at(MAX_READ - 1)?.started_at_ms, turns.at(MAX_READ - 1)?.atMs),
+    pauseEvents,
+    knownFromMs: knownFrom(monitor, incidents.at(MAX_READ - 1)?.started_at_ms, pauseEvents.at(MAX_READ - 1)?.atMs),
   };
 }
 
 export async function readPast(session: Session, monitor: MonitorAge, sinceMs: number): Promise<Past> {
   const incidents = await incidentsSince(session, monitor.id, sinceMs).execute();
-  const turns = await readTurns(session, monitor.id);
+  const pauseEvents = await readPauseEvents(session, monitor.id);
   const maintenance = await session.kysely
     .selectFrom("maintenance_windows")
     .select(["starts_at_ms as fromMs", "ends_at_ms as toMs"])
@@ -63,12 +63,12 @@ export async function readPast(session: Session, monitor: MonitorAge, sinceMs: n
       toMs: ended_at_ms,
       downFromMs: level === "down" ? (raised_at_ms ?? started_at_ms) : null,
     })),
-    turns,
+    pauseEvents,
     maintenance,
     knownFromMs: knownFrom(
       monitor,
       incidents.at(MAX_READ - 1)?.started_at_ms,
-      turns.at(MAX_READ - 1)?.atMs,
+      pauseEvents.at(MAX_READ - 1)?.atMs,
       maintenance.at(MAX_READ - 1)?.toMs,
     ),
   };
@@ -90,7 +90,7 @@ function incidentsSince({ kysely }: Session, monitorId: number, sinceMs: number)
   );
 }
 
-async function readTurns(session: Session, monitorId: number): Promise<Past["turns"]> {
+async function readPauseEvents(session: Session, monitorId: number): Promise<Past["pauseEvents"]> {
   const rows = await session.query<TurnColumns>(TURNS, monitorId);
   return rows.map(({ type, at_ms }) => ({ type, atMs: at_ms }));
 }

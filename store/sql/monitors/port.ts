@@ -72,12 +72,12 @@ export type MonitorChange = Partial<
   readonly sealedFields?: readonly string[];
 };
 
-/** Every tunnel slot of the workspace is taken (docs/api-contract.md#plans). */
 /** A heartbeat has this address already, in whatever project. */
 export class TokenTakenError extends Error {
   override readonly name = "TokenTakenError";
 }
 
+/** Every tunnel slot of the workspace is taken (docs/api-contract.md#plans). */
 export class SlotsFullError extends Error {
   override readonly name = "SlotsFullError";
   readonly used: number;

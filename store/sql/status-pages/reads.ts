@@ -104,18 +104,18 @@ async function pasts(
 ): Promise<ReadonlyMap<number, Past>> {
   const ids = members.map(({ id }) => id);
   const incidents = await incidentsOf(session, ids, { sinceMs, most });
-  const turns = await turnsOf(session, ids, most);
+  const pauseEvents = await pauseEventsOf(session, ids, most);
   const windows = await windowsOf(session, ids, { sinceMs, most });
   const readFromMs = Math.max(
     incidents.at(most - 1)?.started_at_ms ?? 0,
-    turns.at(most - 1)?.at_ms ?? 0,
+    pauseEvents.at(most - 1)?.at_ms ?? 0,
     windows.at(most - 1)?.ends_at_ms ?? 0,
   );
   const found = new Map<
     number,
     {
       incidents: Past["incidents"][number][];
-      turns: Past["turns"][number][];
+      pauseEvents: Past["pauseEvents"][number][];
       maintenance: Past["maintenance"][number][];
       knownFromMs: number;
     }
@@ -125,7 +125,7 @@ async function pasts(
     const known = found.get(id);
     if (known !== undefined) return known;
     const knownFromMs = Math.max(created.get(id) ?? 0, readFromMs);
-    const made = { incidents: [], turns: [], maintenance: [], knownFromMs };
+    const made = { incidents: [], pauseEvents: [], maintenance: [], knownFromMs };
     found.set(id, made);
     return made;
   };
@@ -135,8 +135,8 @@ async function pasts(
       toMs: ended_at_ms,
       downFromMs: level === "down" ? (raised_at_ms ?? started_at_ms) : null,
     });
-  for (const { monitor_id, type, at_ms } of turns)
-    of(monitor_id).turns.push({ type: type === "paused" ? "paused" : "resumed", atMs: at_ms });
+  for (const { monitor_id, type, at_ms } of pauseEvents)
+    of(monitor_id).pauseEvents.push({ type: type === "paused" ? "paused" : "resumed", atMs: at_ms });
   for (const { monitor_id, starts_at_ms, ends_at_ms } of windows)
     of(monitor_id).maintenance.push({ fromMs: starts_at_ms, toMs: ends_at_ms });
   // Where not all was read, every monitor is known from then on only.
@@ -161,7 +161,7 @@ function incidentsOf({ kysely, dialect }: Session, ids: readonly number[], { sin
   );
 }
 
-function turnsOf({ kysely, dialect }: Session, ids: readonly number[], most: number) {
+function pauseEventsOf({ kysely, dialect }: Session, ids: readonly number[], most: number) {
   return kysely
     .selectFrom("history as h")
     .innerJoin("monitors as m", "m.id", "h.monitor_id")
