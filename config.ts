@@ -319,7 +319,7 @@ export function engineOptionsOf(
     allowNets: config.allowNets,
     publicAllowNets: config.publicAllowNets,
     ownEndpoints: listeners?.entries ?? [],
-    ...(listeners !== undefined && { own: listeners.memory }),
+    ...(listeners !== undefined && { ownBoard: listeners.memory }),
     resolvers: config.resolvers,
     extraCaPem: config.extraCaPem,
     rdapBootstrapUrl: config.rdapBootstrapUrl,

@@ -75,8 +75,8 @@ export interface ApiConfig {
   readonly recentBytes?: number;
   /** Our own listeners and stores, `ip:port`: refused as targets whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
-  /** Further own listeners that exist at this moment, in shared memory; absent: none. */
-  readonly own?: SharedArrayBuffer;
+  /** An OwnBoard's memory: what else listens on our behalf at this moment; absent: nothing. */
+  readonly ownBoard?: SharedArrayBuffer;
   /** SONDE_RESOLVERS: asked about names that callers send; empty: the servers of resolv.conf. */
   readonly resolvers?: readonly string[];
 }

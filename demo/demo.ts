@@ -55,7 +55,7 @@ export async function startDemo({ config, isOwn }: DemoData): Promise<Demo> {
       plans: standardPlans("off"),
     },
     async watch(service, page) {
-      const client = await connect({
+      const client = connect({
         url: service.url,
         key: service.ownerKey,
         project: `prj_${service.projectId ?? 1}`,

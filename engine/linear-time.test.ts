@@ -737,7 +737,6 @@ const BYTE_FILLERS = [
   "0",
 ];
 
-/** What is refused costs time too. */
 /** What is read as it is taken. */
 function entriesOfJson(value: unknown): void {
   const lists = [value, ...(typeof value === "object" && value !== null ? Object.values(value) : [])];
@@ -746,6 +745,7 @@ function entriesOfJson(value: unknown): void {
   }
 }
 
+/** What is refused costs time too. */
 function ended(work: () => unknown): void {
   try {
     work();

@@ -26,7 +26,7 @@ export function sharedApiParts(
   const engine = engineOptionsOf(config, endpoints);
   const onDeath = (error: unknown): void => log.warn({ err: error }, "the thread that reads long texts has died");
   return {
-    config: { ...config, ownEndpoints: endpoints.entries, own: endpoints.memory },
+    config: { ...config, ownEndpoints: endpoints.entries, ownBoard: endpoints.memory },
     sendToChannel: channelSender(engine, config.mail),
     linkLists: linkLists(engine),
     texts: closing(closers, startTexts(WORDS, { onDeath })),

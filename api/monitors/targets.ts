@@ -25,7 +25,7 @@ export interface Targets {
 export function createTargets(options: {
   readonly allowNets: readonly string[];
   readonly ownEndpoints: readonly string[];
-  readonly own?: SharedArrayBuffer | undefined;
+  readonly ownBoard?: SharedArrayBuffer | undefined;
   readonly resolve: (name: string) => Promise<readonly string[]>;
 }): Targets {
   const guard = createGuard(options);

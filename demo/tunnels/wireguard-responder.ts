@@ -23,10 +23,8 @@ export interface ResponderOptions {
   readonly ephemeralSeed: Uint8Array;
   /** Answers every initiation without a right mac2 with this cookie. */
   readonly cookie?: Uint8Array;
-  readonly cookieNonce?: Uint8Array;
   readonly responseHeader?: number;
   readonly transportHeader?: number;
-  readonly cookieHeader?: number;
 }
 
 export class Responder {
@@ -113,10 +111,10 @@ export class Responder {
   }
 
   #cookieReply(initiation: Uint8Array, cookie: Uint8Array, mac1: Uint8Array): Uint8Array {
-    const nonce = this.#options.cookieNonce ?? new Uint8Array(24).fill(7);
+    const nonce = new Uint8Array(24).fill(7);
     const key = crypto.hash(Buffer.from("cookie--"), this.publicKey);
     const message = new Uint8Array(COOKIE_REPLY.bytes);
-    setUint32(message, 0, this.#options.cookieHeader ?? 3);
+    setUint32(message, 0, 3);
     setUint32(message, COOKIE_REPLY.receiver, uint32At(initiation, INITIATION.sender));
     message.set(nonce, COOKIE_REPLY.nonce);
     message.set(xchacha20poly1305(key, nonce, mac1).encrypt(cookie), COOKIE_REPLY.cookie);

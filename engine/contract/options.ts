@@ -9,7 +9,7 @@ export interface EngineOptions {
   /** Our own listeners and stores, `ip:port`: refused whatever allowNets says. */
   readonly ownEndpoints: readonly string[];
   /** An OwnBoard's memory: what listens on our behalf now, besides; absent: the pool makes one for its cores. */
-  readonly own?: SharedArrayBuffer;
+  readonly ownBoard?: SharedArrayBuffer;
   /** DNS servers for checks, `ip[:port]`; empty means the system's (resolv.conf). */
   readonly resolvers: readonly string[];
   /** PEM text of further roots; null for none. */

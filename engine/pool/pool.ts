@@ -34,7 +34,6 @@ import { parseVerifyUrl } from "../verify/endpoint.ts";
 import { HungProbers, mostHungOf } from "./hung-probers.ts";
 import { LOOK_EVERY_MS, SilenceWatch } from "./silence.ts";
 
-/** The part of pino's logger that is used. */
 /** What the scheduler's task file gets: it exports `task(options: SchedulerTask): Promise<void>`, which resolves after a stop. */
 export interface SchedulerTask {
   /** Carries FromPool; for connectProbers(). */
@@ -164,8 +163,8 @@ class ThreadPool implements Pool {
   #schedulerHasEnded = false;
 
   constructor(options: PoolOptions) {
-    const board = new OwnBoard(options.engine.own);
-    this.#options = { ...options, engine: { ...options.engine, own: board.memory } };
+    const board = new OwnBoard(options.engine.ownBoard);
+    this.#options = { ...options, engine: { ...options.engine, ownBoard: board.memory } };
     const { engine, log } = this.#options;
     this.#keys = new KeyOpenerProcess({ log });
     this.#texts = new TextJudgeProcess({ log });
@@ -327,7 +326,10 @@ class ThreadPool implements Pool {
     const prober = this.#probers.get(message.prober);
     if (prober === undefined) return;
     if (message.type === "prober-strays") {
-      this.#options.log.warn(message, "a probe left rejections without a handler");
+      this.#options.log.warn(
+        message,
+        "promises were rejected without a handler: a check was over, or code cannot be loaded",
+      );
       return;
     }
     prober.isReady = true;

@@ -48,7 +48,7 @@ export interface ProberTask {
 /** Messages of a prober's thread to the main thread. */
 export type FromProberThread =
   | { readonly type: "prober-ready"; readonly prober: number }
-  /** Unhandled rejections since the last such message: a bug in a probe, which does not end its thread. */
+  /** Unhandled rejections since the last such message: a bug in a probe, or code that cannot be loaded. They do not end its thread. */
   | { readonly type: "prober-strays"; readonly prober: number; readonly count: number; readonly latest: string };
 
 /** Unhandled rejections are reported at most this often, ms. */

@@ -637,7 +637,7 @@ describe("what listens on our behalf", () => {
   const guard = createGuard({
     allowNets: ["127.0.0.0/8", "10.0.0.0/8", "10.0.0.5"],
     ownEndpoints: ["127.0.0.1:8080"],
-    own: board.memory,
+    ownBoard: board.memory,
     localAddresses: here,
   });
 

@@ -47,7 +47,7 @@ export interface GuardOptions {
   /** Our own listeners and stores, `ip:port`, `[ip]:port` or `localhost:port`; 0.0.0.0 and :: are every address of this machine. */
   readonly ownEndpoints: readonly string[];
   /** An OwnBoard's memory: what listens on our behalf now, instead of and besides ownEndpoints. */
-  readonly own?: SharedArrayBuffer | undefined;
+  readonly ownBoard?: SharedArrayBuffer | undefined;
   /** Addresses of this machine, loopback or not; by default asked of the system. */
   readonly localAddresses?: () => AddressSet;
 }
@@ -163,10 +163,10 @@ interface WatchedOwn {
   firstPort(from: number, to: number): number;
 }
 
-function watchedOwn({ ownEndpoints, own }: GuardOptions): WatchedOwn {
+function watchedOwn({ ownEndpoints, ownBoard }: GuardOptions): WatchedOwn {
   let endpoints = readOwnEndpoints(ownEndpoints);
-  if (own === undefined) return { endpoints: () => endpoints, hasPort: () => false, firstPort: () => -1 };
-  const board = new OwnBoard(own);
+  if (ownBoard === undefined) return { endpoints: () => endpoints, hasPort: () => false, firstPort: () => -1 };
+  const board = new OwnBoard(ownBoard);
   let version = 0;
   return {
     endpoints() {
