@@ -9,7 +9,7 @@ async function failureOf(answer: RequestListener, withinMs?: number): Promise<st
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   try {
-    const client = await connect({ url, key: "uk1_x", project: "prj_1" });
+    const client = connect({ url, key: "uk1_x", project: "prj_1" });
     const asked = withinMs === undefined ? client.get("/servers") : client.post("/servers", {}, withinMs);
     return await asked.then(
       () => "none",
@@ -90,7 +90,7 @@ it("asks again when a read is told to come again, and gives up in the end; a cha
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   try {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const client = await connect({ url, key: "uk1_x", project: "prj_1" });
+    const client = connect({ url, key: "uk1_x", project: "prj_1" });
     expect(await client.get("/servers")).toEqual({ servers: [] });
     expect(asked.splice(0)).toEqual(["GET", "GET", "GET"]);
     busyTimes = 100;

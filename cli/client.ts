@@ -69,7 +69,7 @@ export interface Client {
 }
 
 /** @param config its project null: the service takes the key's default project @throws CommandError without a key */
-export async function connect(config: ClientConfig): Promise<Client> {
+export function connect(config: ClientConfig): Client {
   if (config.key === null) {
     throw new CommandError(
       "no key: give --key or SONDE_KEY, or run this beside the data folder of a service (its owner.key is read)",

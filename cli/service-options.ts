@@ -22,7 +22,7 @@ export function addServiceOptions(command: Command): Command {
 /** The first project of a fresh service, when none is named. */
 export const FIRST_PROJECT = "prj_1";
 
-export function connectTo(options: ServiceOptions): Promise<Client> {
+export function connectTo(options: ServiceOptions): Client {
   const config = loadClientConfig(options);
   return connect({ ...config, project: config.project ?? FIRST_PROJECT });
 }

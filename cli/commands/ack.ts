@@ -15,7 +15,7 @@ export function addAck(program: Command): void {
     .description("acknowledge incidents of a running service")
     .addHelpText("after", "\nExample:\n  sonde ack inc_9 --note 'deploy rolled back'\n")
     .action(async (ids: readonly string[], options: Options) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       const body = options.note === undefined ? {} : { note: options.note };
       await forEach(ids, options, {
         act: (id) => client.post<IncidentRow>(`/incidents/${encodeURIComponent(id)}/acknowledge`, body),

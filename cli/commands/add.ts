@@ -74,7 +74,7 @@ async function add(word: string | undefined, options: Options): Promise<void> {
   if (word === undefined && kind !== "push")
     throw usageError("what is to be watched? sonde add --help shows what can be");
   const source = word === undefined ? null : await readSource(word, options);
-  const client = await connectTo(options);
+  const client = connectTo(options);
   const addition = await additionOf(source, {
     kind,
     name: options.name ?? null,

@@ -68,7 +68,7 @@ export function addApply(program: Command): void {
 async function apply(files: readonly string[], options: Options): Promise<void> {
   const named = [...files, ...(options.file ?? [])];
   const local = localDocument(named.length === 0 ? [STANDARD_FILE] : named);
-  const client = await connectTo(options);
+  const client = connectTo(options);
   const body = {
     document: local.text,
     ...(options.name !== undefined && { name: options.name }),

@@ -31,7 +31,7 @@ export function addExport(program: Command): void {
 }
 
 async function exportDocument(options: Options): Promise<void> {
-  const client = await connectTo(options);
+  const client = connectTo(options);
   const answer = await client.get<Answer>("/export", options.name === undefined ? {} : { name: options.name });
   tellWarnings(answer);
   if (options.json === true) return printJson(answer);

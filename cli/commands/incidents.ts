@@ -18,7 +18,7 @@ export function addIncidents(program: Command): void {
     .option("--limit <n>", "at most so many (1 to 1000)")
     .addHelpText("after", "\nExample:\n  sonde incidents --status active\n")
     .action(async (options: Options) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       const answer = await client.get<{ incidents: IncidentRow[] }>("/incidents", {
         status: options.status,
         limit: options.limit,

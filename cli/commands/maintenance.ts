@@ -39,7 +39,7 @@ export function addMaintenance(program: Command): void {
       "\nExamples:\n  sonde maintenance list\n  sonde maintenance list --state ended --monitor srv_1\n",
     )
     .action(async ({ state, monitor, ...options }: ListOptions) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       const query = { state, server_id: monitor };
       const answer = await client.get<{ maintenances: MaintenanceRow[] }>("/maintenances", query);
       if (options.json === true) return printJson(answer);
@@ -63,7 +63,7 @@ export function addMaintenance(program: Command): void {
     .description("end maintenance now; what has not begun is removed")
     .addHelpText("after", "\nExample:\n  sonde maintenance end mnt_1\n")
     .action(async (ids: readonly string[], options: ServiceOptions) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       await forEach(ids, options, {
         act: (id) => client.post<MaintenanceRow>(`/maintenances/${encodeURIComponent(id)}/end`, {}),
         say: ({ id, server_name: name }) => `${id}  ${plain(name)}: ended`,
@@ -74,7 +74,7 @@ export function addMaintenance(program: Command): void {
 async function add(ids: readonly string[], { tag, from, until, minutes, ...options }: AddOptions): Promise<void> {
   if (ids.length === 0 && tag === undefined) throw usageError("which monitors? Name them, or give --tag");
   if ((until === undefined) === (minutes === undefined)) throw usageError("until when? Give --minutes or --until");
-  const client = await connectTo(options);
+  const client = connectTo(options);
   const body = {
     ...(ids.length > 0 && { server_ids: ids }),
     ...(tag !== undefined && { tag }),

@@ -20,7 +20,7 @@ export function addMonitors(program: Command): void {
     .option("--limit <n>", "at most so many (1 to 1000)")
     .addHelpText("after", "\nExample:\n  sonde monitors --status down\n")
     .action(async (options: Options) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       const { status, name, limit } = options;
       const answer = await client.get<{ servers: MonitorRow[]; total: number }>("/servers", {
         family: "all",

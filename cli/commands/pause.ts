@@ -18,7 +18,7 @@ function define(program: Command, name: "pause" | "resume", description: string,
     .description(description)
     .addHelpText("after", `\nExample:\n  sonde ${name} srv_1 srv_2\n`)
     .action(async (ids: readonly string[], options: ServiceOptions) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       await forEach(ids, options, {
         act: (id) => client.put<MonitorRow>(`/servers/${encodeURIComponent(id)}`, { active }),
         say: ({ id, name: called, status }) => `${id}  ${called}: ${active ? status : "paused"}`,

@@ -27,7 +27,7 @@ export function addResults(program: Command): void {
       "\nExamples:\n  sonde results --failures --explain\n  sonde results srv_4 --period 24h --json\n",
     )
     .action(async (monitor: string | undefined, options: Options) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       const path = pathOf(monitor, options.failures === true);
       const status = monitor !== undefined && options.failures === true ? "down" : undefined;
       const query = {

@@ -16,7 +16,7 @@ export function addRm(program: Command): void {
     .description("delete monitors with their results and incidents; sonde pause keeps them")
     .addHelpText("after", "\nExamples:\n  sonde rm srv_1\n  sonde rm srv_1 srv_2 --yes\n")
     .action(async (ids: readonly string[], options: Options) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       if (options.yes !== true) {
         if (!canAsk()) throw new CommandError("there is no terminal to ask on: give --yes to delete them");
         if (!(await askYes(`Delete ${ids.join(", ")} with results and incidents?`)))

@@ -23,7 +23,7 @@ export function addSet(program: Command): void {
     )
     .action(async (id: string, fields: readonly string[], options: ServiceOptions) => {
       const { fieldOfWord } = await import("../check/field-words.ts");
-      const client = await connectTo(options);
+      const client = connectTo(options);
       const body = Object.fromEntries(fields.map(fieldOfWord));
       const changed = await client.put<MonitorRow>(`/servers/${encodeURIComponent(id)}`, body);
       tellWarnings(changed);

@@ -14,7 +14,7 @@ export function addShow(program: Command): void {
     .description("show one monitor: its status and the reason, its configurations, its incident")
     .addHelpText("after", "\nExamples:\n  sonde show srv_1\n  sonde show srv_1 --json\n")
     .action(async (word: string, options: ServiceOptions) => {
-      const client = await connectTo(options);
+      const client = connectTo(options);
       const id = encodeURIComponent(word);
       const monitor = await client.get<MonitorShown>(`/servers/${id}`);
       if (options.json === true) return printJson(monitor);
