@@ -8,7 +8,14 @@ import { classify } from "../net/classify.ts";
 import { hostOf } from "../protocols/inner/host.suite.ts";
 import { RECORDED } from "../protocols/openvpn/recorded.suite.ts";
 import { type KeyBlock, keyBlockOf } from "../protocols/openvpn/static-key.ts";
-import { closedPort, loopbackTransport, makeCheck, openBlackHole, openMirror } from "../transport/peers.suite.ts";
+import {
+  closedPort,
+  loopbackTransport,
+  makeCheck,
+  openBlackHole,
+  openMirror,
+  openTcpPeer,
+} from "../transport/peers.suite.ts";
 import type { Transport } from "../transport/transport.ts";
 import { openvpn } from "./openvpn.ts";
 
@@ -181,6 +188,25 @@ describe("an OpenVPN tunnel", () => {
       message: expect.stringContaining("certificate"),
     });
     expect(server.sessions).toBe(2);
+  });
+
+  it("over a stream that floods it says so, and not that the server closed it", async () => {
+    const frame = Buffer.concat([Buffer.from([0x40, 0]), Buffer.alloc(0x4000)]);
+    const server = await openTcpPeer((socket) => {
+      const pour = (): void => {
+        while (!socket.destroyed && socket.write(frame));
+      };
+      socket.on("drain", pour);
+      pour();
+    });
+    try {
+      expect(await check(profile(server, "proto tcp"))).toMatchObject({
+        verdict: "protocol-error",
+        message: "The server floods this checker",
+      });
+    } finally {
+      await server.close();
+    }
   });
 
   it("is tried at the next server when one does not bring it up", async () => {

@@ -83,7 +83,7 @@ function joined(first: Silence, second: Silence): Silence {
 
 function noTarget(): NetworkFault {
   return new NetworkFault("misconfigured", "The tunnel leads to none of the addresses that are asked through it", {
-    hint: "AllowedIPs, DNS of the tunnel, SONDE_TUNNEL_TARGETS",
+    hint: "What the tunnel carries (AllowedIPs, traffic selectors), the family of its addresses, its DNS, SONDE_TUNNEL_TARGETS",
     peerAnswered: true,
   });
 }

@@ -74,6 +74,8 @@ export function refusedSilently(silence: NetworkFault): NetworkFault {
 
 /** The end of a TCP connection. */
 export function faultOfEnd(error: Error, stage: Stage, protection: ProtectionKeys["kind"]): Error {
+  // We closed it, and say why.
+  if (error instanceof NetworkFault) return error;
   if (stage === "reset") {
     if (protection === "none") {
       return new NetworkFault("closed", "The server closed the connection after the first packet", {

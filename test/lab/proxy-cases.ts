@@ -74,10 +74,14 @@ class Maker {
         }
       }
     }
-    const vision = { flow: "xtls-rprx-vision", ...this.#security("tls") };
     for (const server of ["xray", "singbox"] as const) {
       const name = `vless vision tls @${server}`;
-      yield [name, this.#to(name, "vless", vision, SECRETS.vision)];
+      for (const security of ["tls", "reality"] as const) {
+        const to = `vless vision ${security} @${server}`;
+        const vision = { flow: "xtls-rprx-vision", ...this.#security(security) };
+        yield [to, this.#to(to, "vless", vision, SECRETS.vision)];
+        if (security === "reality") yield [`wrong user, ${to}`, this.#to(to, "vless", vision, SECRETS.wrongUuid)];
+      }
       yield [
         `vless without the user's flow @${server}`,
         this.#to(name, "vless", this.#security("tls"), SECRETS.vision),

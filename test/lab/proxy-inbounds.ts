@@ -132,7 +132,12 @@ export type Carried = (typeof CARRIED)[number];
 
 /** All that is offered. */
 export function inboundsOf(material: Material, ports: Ports): readonly Inbound[] {
-  return [...carriedInbounds(material, ports), ...ownInbounds(material), ...faultyInbounds(material, ports)];
+  return [
+    ...carriedInbounds(material, ports),
+    ...ownInbounds(material),
+    ...visionInbounds(material, ports),
+    ...faultyInbounds(material, ports),
+  ];
 }
 
 function carriedInbounds(material: Material, ports: Ports): readonly Inbound[] {
@@ -221,6 +226,22 @@ export const AEAD_METHODS = [
   "xchacha20-ietf-poly1305",
 ] as const;
 
+function visionInbounds(material: Material, ports: Ports): readonly Inbound[] {
+  const flow = "xtls-rprx-vision";
+  return (["tls", "reality"] as const).flatMap((security) => [
+    direct(`vless vision ${security} @xray`, "xray", {
+      protocol: "vless",
+      settings: { clients: [{ id: SECRETS.vision, flow }], decryption: "none" },
+      streamSettings: { network: "raw", ...securityPart("xray", security, material, ports) },
+    }),
+    direct(`vless vision ${security} @singbox`, "singbox", {
+      type: "vless",
+      users: [{ uuid: SECRETS.vision, flow }],
+      ...securityPart("singbox", security, material, ports),
+    }),
+  ]);
+}
+
 /** Protocols with a carrier of their own, and forms of one protocol alone. */
 function ownInbounds(material: Material): readonly Inbound[] {
   const { certificate: lines, key } = material.certificate("good");
@@ -253,7 +274,6 @@ function ownInbounds(material: Material): readonly Inbound[] {
     ...more,
     ...quicTls(certificate),
   });
-  const vision = { id: SECRETS.vision, flow: "xtls-rprx-vision" };
   return [
     ...shadowsocksInbounds(),
     direct("hysteria2 @singbox", "singbox", hysteria()),
@@ -270,16 +290,6 @@ function ownInbounds(material: Material): readonly Inbound[] {
     direct("tuic @singbox", "singbox", tuic()),
     direct("tuic bbr @singbox", "singbox", tuic({ congestion_control: "bbr", zero_rtt_handshake: true })),
     direct("tuic self-signed @singbox", "singbox", tuic({}, "selfsigned")),
-    direct("vless vision tls @xray", "xray", {
-      protocol: "vless",
-      settings: { clients: [vision], decryption: "none" },
-      streamSettings: { network: "raw", ...tlsPart("xray", material) },
-    }),
-    direct("vless vision tls @singbox", "singbox", {
-      type: "vless",
-      users: [{ uuid: SECRETS.vision, flow: "xtls-rprx-vision" }],
-      ...tlsPart("singbox", material),
-    }),
     direct("vless xhttp h3 @xray", "xray", {
       ...userPart("xray", "vless"),
       streamSettings: { ...CARRIERS["xhttp auto"]?.xray, ...tlsPart("xray", material, "good", ["h3"]) },

@@ -4,6 +4,11 @@ import { NOTIFY, type Notify, notifyName } from "./notify.ts";
 
 export type Stage = "init" | "auth" | "child";
 
+/** What proposals.ts offers, in words. */
+const IKE_OFFER =
+  "AES-GCM, AES-CBC with HMAC-SHA2 or SHA-1, or ChaCha20-Poly1305, with group 31, 19, 20, 21, 14, 15, 16 or 2";
+const CHILD_OFFER = "AES-GCM, AES-CBC with HMAC, or ChaCha20-Poly1305, without extended sequence numbers";
+
 /** Of several notifies the most informative comes first. */
 export function faultOfNotify({ type, data }: Notify, stage: Stage): NetworkFault {
   const peer = notifyName(type);
@@ -21,9 +26,13 @@ export function faultOfNotify({ type, data }: Notify, stage: Stage): NetworkFaul
         ? known(
             "misconfigured",
             "The gateway accepts none of the algorithms that were offered",
-            "It may know IKEv1 only",
+            `It may know IKEv1 only. Else one of these must be allowed there: ${IKE_OFFER}`,
           )
-        : known("misconfigured", "The gateway accepts none of the algorithms that were offered for the tunnel's data");
+        : known(
+            "misconfigured",
+            "The gateway accepts none of the algorithms that were offered for the tunnel's data",
+            `One of these must be allowed there: ${CHILD_OFFER}`,
+          );
     case NOTIFY.invalidKePayload:
       return known("misconfigured", `The gateway wants key exchange group ${groupOf(data)}, which is not supported`);
     case NOTIFY.invalidSyntax:
