@@ -47,6 +47,7 @@ const certificate = makeCertificate({ commonName: "gw", names: ["gw.test", "127.
 
 const client = makeCertificate({ commonName: "client", issuer: authority });
 const rsaClient = makeCertificate({ commonName: "client", issuer: authority, rsaBits: 2_048 });
+const oldClient = makeCertificate({ commonName: "client", issuer: authority, notAfterMs: Date.now() - 86_400_000 });
 const byCertificate = { cert: client.certPem, key: client.keyPem, ca: authority.certPem };
 /** CN=client. */
 const subject = Buffer.from("3011310f300d06035504030c06636c69656e74", "hex");
@@ -418,6 +419,14 @@ describe("an IKEv2 gateway that", () => {
       "auth-failed",
       "auth_failed",
       /refused the credentials/,
+    ],
+    [
+      "does not know our certificate, whose time is over",
+      { certificate, clientCertificate: rsaClient },
+      { ...byCertificate, cert: oldClient.certPem, key: oldClient.keyPem },
+      "auth-failed",
+      "auth_failed",
+      /^This client's certificate has expired: .*GMT\. The gateway refused the credentials/,
     ],
     [
       "wants a login and gets a certificate",

@@ -209,6 +209,16 @@ describe("an OpenVPN tunnel", () => {
     }
   });
 
+  it("says of a refused certificate of its own that its time is over", async () => {
+    const server = await serverWith({ ignoresFrom: 2 });
+    const old = makeCertificate({ commonName: "client.rig", issuer: authority, notAfterMs: Date.now() - 86_400_000 });
+    const inline = `<cert>\n${old.certPem}\n</cert>\n<key>\n${old.keyPem}\n</key>`;
+    expect(await check(profile(server, inline))).toMatchObject({
+      verdict: "auth-failed",
+      message: expect.stringMatching(/^This client's certificate has expired: .*GMT\. The server is silent/),
+    });
+  });
+
   it("is tried at the next server when one does not bring it up", async () => {
     const closed = await closedPort();
     const refusing = await serverWith({ says: "RESTART" });

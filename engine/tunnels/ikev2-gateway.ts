@@ -23,6 +23,7 @@ import { checkTunnel } from "./check-tunnel.ts";
 import { openForeignKey } from "./foreign-key.ts";
 import { IKE_PORT, NAT_PORT } from "./ikev2-attempt.ts";
 import { Ikev2Tunnel } from "./ikev2-tunnel.ts";
+import { withOwnAge } from "./own-certificate-age.ts";
 
 /** Of one configuration. */
 export interface PreparedGateway {
@@ -90,6 +91,10 @@ class ClientCertificate {
   async open(context: ProbeContext): Promise<OwnCertificate> {
     this.#key ??= await this.#openKey(context);
     return { key: this.#key, chain: this.#given.chain, padding: this.#padding };
+  }
+
+  get own(): Buffer | null {
+    return this.#given.chain[0] ?? null;
   }
 
   remember(padding: RsaPadding): void {
@@ -167,7 +172,9 @@ export async function checkGateway(prepared: PreparedGateway, context: ProbeCont
       tellsAddress: true,
     },
     context,
-  );
+  ).catch((error: unknown) => {
+    throw withOwnAge(error, prepared.certificate?.own ?? null, context.wallNowMs());
+  });
 }
 
 /** One address of each family, allowed for all ports that will be dialled. */

@@ -10,6 +10,7 @@ import { settingsOfScope } from "../protocols/openvpn/settings.ts";
 import { checkTunnel } from "./check-tunnel.ts";
 import { OpenvpnContext } from "./openvpn-context.ts";
 import { type OpenvpnServer, OpenvpnTunnel } from "./openvpn-tunnel.ts";
+import { withOwnAge } from "./own-certificate-age.ts";
 
 export interface PreparedOpenvpn {
   readonly servers: readonly OpenvpnServer[];
@@ -89,7 +90,8 @@ export async function checkOpenvpn(prepared: PreparedOpenvpn, context: ProbeCont
     },
     context,
   ).catch((error: unknown) => {
-    throw withRemark(error, unknown);
+    const own = servers.find(({ settings }) => settings.tls.cert !== null)?.settings.tls.cert ?? null;
+    throw withRemark(withOwnAge(error, own, context.wallNowMs()), unknown);
   });
   const strayPackets = tunnel?.strayPackets ?? 0;
   if (outcome.verdict !== "stuck" || strayPackets === 0) return outcome;

@@ -118,6 +118,18 @@ export const MATRIX: readonly Row[] = [
     said: /refused the credentials/,
   },
   {
+    name: "our certificate, expired",
+    fields: certified("laptop-old"),
+    ...refused,
+    said: /certificate has expired: .* refused the credentials/,
+  },
+  {
+    name: "EAP-TLS, our certificate expired",
+    fields: tls("laptop-old"),
+    ...refused,
+    said: /certificate has expired/,
+  },
+  {
     name: "our certificate where a login is wanted",
     fields: certified("laptop-rsa", { remote_id: "gw.test" }),
     ...refused,

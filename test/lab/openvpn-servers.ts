@@ -101,6 +101,7 @@ export function makeLabKeys(folder: string): LabKeys {
   const untrusted = createAuthority(folder, "untrusted");
   authority.issue("vpn.test", `DNS:vpn.test,IP:${LAB.server}`, { rsaBits: 2_048 });
   authority.issue("client1", "DNS:client1", { purpose: "clientAuth" });
+  authority.issue("client3", "DNS:client3", { purpose: "clientAuth", days: -1 });
   untrusted.issue("client2", "DNS:client2", { purpose: "clientAuth" });
   const make = (...args: readonly string[]) => execFileSync("openvpn", args, { stdio: ["ignore", "ignore", "pipe"] });
   const file = (name: string) => join(folder, name);

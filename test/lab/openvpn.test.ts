@@ -163,6 +163,10 @@ function casesOf(keys: LabKeys): Readonly<Record<string, Case>> {
     "another's client certificate": { server: "tls-crypt-v2", lines: otherClient },
     "another's client certificate, TLS 1.2": { server: "plain", lines: otherClient },
     "another's client certificate, tcp": { server: "tls-auth tcp", lines: otherClient },
+    "a client certificate that has expired": {
+      server: "plain",
+      lines: { cert: inline("cert", "client3.crt"), key: inline("key", "client3.key") },
+    },
     "no client certificate": { server: "plain", lines: without("cert", "key") },
     "unknown authority": { server: "tls-crypt", lines: { ca: inline("ca", "untrusted.crt") } },
     "another name": { server: "plain", lines: { "verify-x509-name": "verify-x509-name other.test name" } },

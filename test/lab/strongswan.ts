@@ -28,7 +28,7 @@ const GATEWAY_NAMES = [
   "tls-alone.test",
 ];
 
-type ClientName = "laptop-rsa" | "laptop-pss" | "laptop-curve" | "laptop-foreign";
+type ClientName = "laptop-rsa" | "laptop-old" | "laptop-pss" | "laptop-curve" | "laptop-foreign";
 
 interface GatewayOptions {
   /** The newest that its logins by certificate have: strongSwan's own default; 5.9 makes another key of TLS 1.3 than RFC 9190 says. */
@@ -70,6 +70,7 @@ export async function openGateway(): Promise<Gateway> {
   authority.issue("laptop-rsa", "email:laptop@branch.test", { ...purpose, rsaBits: 2_048 });
   authority.issue("laptop-pss", "email:laptop@branch.test", { ...purpose, rsaBits: 2_048, isPss: true });
   authority.issue("laptop-curve", "email:laptop@branch.test", purpose);
+  authority.issue("laptop-old", "email:laptop@branch.test", { ...purpose, days: -1 });
   untrusted.issue("laptop-foreign", "email:laptop@branch.test", purpose);
   let loaded = settings(folder, OPTIONS);
   writeFileSync(join(folder, "strongswan.conf"), loaded);
