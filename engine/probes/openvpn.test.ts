@@ -264,6 +264,20 @@ describe("an OpenVPN tunnel", () => {
     expect(await check(profile(server, "proto udp6"))).toMatchObject({ verdict: "misconfigured" });
   });
 
+  it("goes on to a server's next address when the first does not answer", async () => {
+    const server = await serverWith();
+    const way: Transport = {
+      ...transport,
+      resolve: async (host, port, family, context) => [
+        ...(host === "vpn.rig" ? await transport.resolve("127.0.0.9", port, family, context) : []),
+        ...(await transport.resolve("127.0.0.1", port, family, context)),
+      ],
+    };
+    // Nothing listens at the first.
+    const config = profile(server).replace("127.0.0.1", "vpn.rig");
+    expect((await check(config, {}, 10_000, way)).verdict).toBe("ok");
+  });
+
   it("takes of the server's options what its profile lets through", async () => {
     const server = await serverWith({ push: ["ifconfig 10.8.0.2 255.255.255.0", "dhcp-option DNS 1.1.1.1"] });
     expect((await check(profile(server, "pull-filter ignore dhcp-option"))).verdict).toBe("ok");

@@ -16,6 +16,8 @@ import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 /** How long a server has to answer a new session, ms. */
 const PROOF_OF_LIFE_MS = 1_500;
 const STANDARD_MTU = 1_500;
+/** Of one server over UDP, each with its share of the time. */
+const MAX_ADDRESSES = 4;
 /** init.c hostname_randomize. */
 const RANDOM_NAME_BYTES = 6;
 
@@ -89,7 +91,7 @@ export class OpenvpnTunnel implements Tunnel {
     this.#context.phase("resolve");
     const resolved = await transport.resolve(this.#nameOf(server), server.port, server.family, this.#context);
     const ways: readonly (readonly Address[])[] =
-      server.proto === "tcp" ? [resolved] : onePerFamily(resolved).map((one) => [one]);
+      server.proto === "tcp" ? [resolved] : inTurn(resolved).map((one) => [one]);
     const faults: Error[] = [];
     for (const [index, addresses] of ways.entries()) {
       const leftMs = endsAtMs - this.#context.now();
@@ -160,6 +162,12 @@ export class OpenvpnTunnel implements Tunnel {
     this.#context.phase("handshake");
     return openStreamLink(socket, listener, this.#context);
   }
+}
+
+/** The first of each family, then the others, as `openvpn` goes on to the next address of a silent one. */
+function inTurn(addresses: readonly Address[]): readonly Address[] {
+  const first = onePerFamily(addresses);
+  return [...first, ...addresses.filter((address) => !first.includes(address))].slice(0, MAX_ADDRESSES);
 }
 
 function infoOf(

@@ -3,7 +3,7 @@ import { GROUP } from "./algorithms.ts";
 import { faultOfNotify } from "./faults.ts";
 import { NOTIFY } from "./notify.ts";
 
-const refused = { type: NOTIFY.noProposalChosen, data: Buffer.alloc(0) };
+const refused = { protocol: 0, type: NOTIFY.noProposalChosen, data: Buffer.alloc(0) };
 
 it("says of a gateway that takes none of our algorithms which it would have to allow, every group of ours among them", () => {
   const words = faultOfNotify(refused, "init").hint ?? "";
