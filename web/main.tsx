@@ -8,15 +8,15 @@ import "./look/telling.css";
 import "./look/narrow.css";
 import { effect, untracked } from "@preact/signals";
 import { render } from "preact";
-import { setProject } from "./api/client.ts";
+import { openProjectId } from "./api/client.ts";
 import { followProject } from "./api/live.ts";
 import { Shell } from "./parts/shell.tsx";
 import { Skeleton } from "./parts/states.tsx";
-import { SignIn, Unreachable } from "./screens/sign-in.tsx";
+import { SignIn, SignInAgain, Unreachable } from "./screens/sign-in.tsx";
 import { followTheme } from "./state/prefs.ts";
 import { incidentNews, loadOverview, takeChanges } from "./state/project.ts";
 import { followAddress } from "./state/route.ts";
-import { project, resumeSession, session } from "./state/session.ts";
+import { hasEnded, project, resumeSession, session } from "./state/session.ts";
 import { followShortcuts } from "./state/shortcuts.ts";
 import { followTitle } from "./state/title.ts";
 import { followLanguage } from "./words/words.ts";
@@ -28,9 +28,14 @@ function App() {
     case "unreachable":
       return <Unreachable message={session.value.message} />;
     case "out":
-      return <SignIn because={session.value.because} />;
+      return <SignIn />;
     case "in":
-      return <Shell />;
+      return (
+        <>
+          <Shell key={session.value.session.user.id} />
+          {hasEnded.value && <SignInAgain />}
+        </>
+      );
   }
 }
 
@@ -41,8 +46,8 @@ followShortcuts();
 followTitle();
 effect(() => {
   const id = project.value?.id;
-  setProject(id ?? null);
-  if (id === undefined) return;
+  openProjectId.value = id ?? null;
+  if (id === undefined || hasEnded.value) return;
   return untracked(() =>
     followProject(id, {
       reload: loadOverview,

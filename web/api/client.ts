@@ -1,4 +1,5 @@
 /** The typed client of the page, below whatever path a proxy gives it; what the API says of an error becomes an ApiError. */
+import { signal } from "@preact/signals";
 import createClient from "openapi-fetch";
 import { comeAgain } from "./come-again.ts";
 import type { components, paths } from "./schema.d.ts";
@@ -30,13 +31,9 @@ export function apiBase(): string {
   return new URL("api/v1/", location.href).href;
 }
 
-let projectId: string | null = null;
+/** Of every request; null before one is open. */
+export const openProjectId = signal<string | null>(null);
 let onSignedOut: () => void = () => {};
-
-/** @param id of every request from now on */
-export function setProject(id: string | null): void {
-  projectId = id;
-}
 
 /** @param tell called when a request finds the session ended */
 export function whenSignedOut(tell: () => void): void {
@@ -55,6 +52,7 @@ function pause(ms: number): Promise<void> {
 
 client.use({
   onRequest({ request }) {
+    const projectId = openProjectId.peek();
     if (projectId !== null) request.headers.set("X-Project-Id", projectId);
     // A form of another site cannot send it.
     if (request.method !== "GET") request.headers.set("X-Sonde-Page", "1");
@@ -83,6 +81,7 @@ export async function data<T>(answer: Promise<{ data?: T; error?: unknown; respo
 
 /** What each request of the page carries that is no GET. */
 export function pageHeaders(): Readonly<Record<string, string>> {
+  const projectId = openProjectId.peek();
   return { "X-Sonde-Page": "1", ...(projectId !== null && { "X-Project-Id": projectId }) };
 }
 

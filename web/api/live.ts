@@ -90,6 +90,7 @@ class Follower {
   }
 
   end(): void {
+    liveState.value = "slow";
     this.#close();
     clearInterval(this.#tick);
     clearTimeout(this.#gatherTimer);

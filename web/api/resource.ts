@@ -1,7 +1,7 @@
 /** What a screen has asked for: loaded once, again when it is told to, and given up when the screen is left. */
 import { type ReadonlySignal, signal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { messageOf } from "./client.ts";
+import { ApiError, messageOf, openProjectId } from "./client.ts";
 import { liveState } from "./live.ts";
 
 /** Between two questions that news cause, ms. */
@@ -12,7 +12,12 @@ export interface Loaded<T> {
   readonly value: T | null;
   /** Why the latest attempt failed, in the API's words. */
   readonly error: string | null;
+  /** The latest attempt found that there is no such thing, or none of this name. */
+  readonly isMissing: boolean;
 }
+
+/** With these the API says so of what is asked for by its id. */
+const MISSING: ReadonlySet<number> = new Set([400, 404]);
 
 export interface Resource<T> {
   readonly state: ReadonlySignal<Loaded<T>>;
@@ -22,7 +27,7 @@ export interface Resource<T> {
 
 /**
  * @param load asks; it gets what gives the request up
- * @param key what the answer depends on: another key is another question
+ * @param key what the answer depends on beside the open project: another key is another question
  * @param everyMs asked again this often while the page is visible; null: never by itself
  */
 export function useResource<T>(
@@ -30,7 +35,7 @@ export function useResource<T>(
   key: string,
   everyMs: number | null = null,
 ): Resource<T> {
-  const resource = useMemo(() => createResource(load), [key]);
+  const resource = useMemo(() => createResource(load), [key, openProjectId.value]);
   useEffect(() => resource.open(everyMs), [resource, everyMs]);
   // What failed while the service was away is asked for again when it is back.
   useSignalEffect(() => {
@@ -60,7 +65,7 @@ export function useReloadOn<T>({ state, reload }: Resource<T>, news: string, res
 }
 
 function createResource<T>(load: (signal: AbortSignal) => Promise<T>) {
-  const state = signal<Loaded<T>>({ value: null, error: null });
+  const state = signal<Loaded<T>>({ value: null, error: null, isMissing: false });
   let flight: AbortController | null = null;
   const reload = () => {
     flight?.abort();
@@ -68,10 +73,11 @@ function createResource<T>(load: (signal: AbortSignal) => Promise<T>) {
     flight = own;
     load(own.signal).then(
       (value) => {
-        if (flight === own) state.value = { value, error: null };
+        if (flight === own) state.value = { value, error: null, isMissing: false };
       },
       (error: unknown) => {
-        if (flight === own) state.value = { ...state.peek(), error: messageOf(error) };
+        const isMissing = error instanceof ApiError && MISSING.has(error.status);
+        if (flight === own) state.value = { ...state.peek(), error: messageOf(error), isMissing };
       },
     );
   };

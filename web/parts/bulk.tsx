@@ -8,12 +8,16 @@ import { chooseAll, chosenIds } from "../state/selection.ts";
 import { type Key, t } from "../words/words.ts";
 import { Confirm } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
+import { FieldError } from "./field-fault.ts";
+import { type FormFault, useFormFault } from "./form-fault.ts";
 import { Icon } from "./icon.tsx";
-import { listOf } from "./monitor-fields.ts";
+import { listOf, numberOf } from "./monitor-fields.ts";
 
 type Act = "pause" | "resume" | "delete" | "check" | "edit" | "tag";
 type Body = Schemas["BulkAct"];
 type Outcome = Schemas["BulkOutcome"];
+/** What a change of many may set, by the API's names. */
+const SET = ["interval", "timeout", "maxretries", "tags", "tags_add", "tags_remove"];
 /** Reasons that are shown. */
 const MOST_SHOWN = 5;
 
@@ -60,17 +64,20 @@ function BulkDialog({ act, title, label, close }: { act: Act; title: Key; label:
     removed: useSignal(""),
   };
   const select = { ids };
+  const fault = useFormFault(SET);
   const body = (): Body => {
     if (act !== "edit" && act !== "tag") return { select, action: act };
     const { interval, timeout, retries, added, removed } = values;
     const set = {
-      ...(interval.value !== "" && { interval: Number(interval.value) }),
-      ...(timeout.value !== "" && { timeout: Number(timeout.value) }),
-      ...(retries.value !== "" && { maxretries: Number(retries.value) }),
+      ...(interval.value !== "" && { interval: numberOf(interval.value) }),
+      ...(timeout.value !== "" && { timeout: numberOf(timeout.value) }),
+      ...(retries.value !== "" && { maxretries: numberOf(retries.value) }),
       ...(added.value !== "" && { tags_add: [...listOf(added.value)] }),
       ...(removed.value !== "" && { tags_remove: [...listOf(removed.value)] }),
     };
-    return { select, action: "set", set };
+    if (Object.keys(set).length === 0)
+      throw new FieldError(act === "edit" ? "interval" : "tags_add", t("bulk.nothingSet"));
+    return { select, action: "set", set: set as NonNullable<Body["set"]> };
   };
   const run = async () => {
     const { changed, refused } = await data(client.POST("/servers/bulk", { body: body() }));
@@ -88,9 +95,10 @@ function BulkDialog({ act, title, label, close }: { act: Act; title: Key; label:
       confirm={isSet ? t("act.save") : t(label)}
       danger={act === "delete"}
       act={run}
+      fault={fault}
     >
-      {act === "edit" && <Times values={values} />}
-      {act === "tag" && <Tags values={values} />}
+      {act === "edit" && <Times values={values} fault={fault} />}
+      {act === "tag" && <Tags values={values} fault={fault} />}
       {isSet ? <p>{t("bulk.matches", { n: ids.length })}</p> : <Preview body={{ ...body(), dry_run: true }} />}
       {act === "delete" && <p>{t("bulk.deleteText")}</p>}
     </Confirm>
@@ -105,7 +113,12 @@ interface Values {
   readonly removed: Signal<string>;
 }
 
-function Times({ values }: { values: Values }) {
+interface SetProps {
+  readonly values: Values;
+  readonly fault: FormFault;
+}
+
+function Times({ values, fault }: SetProps) {
   return (
     <>
       {(["interval", "timeout"] as const).map((name) => (
@@ -113,6 +126,7 @@ function Times({ values }: { values: Values }) {
           key={name}
           label={t(`field.${name}`)}
           hint={`${t("field.seconds")}. ${t("bulk.intervalHint")}`}
+          error={fault.of(name)}
           inputMode="numeric"
           value={values[name].value}
           onValue={(text) => (values[name].value = text)}
@@ -121,6 +135,7 @@ function Times({ values }: { values: Values }) {
       <TextField
         label={t("field.retries")}
         hint={t("bulk.intervalHint")}
+        error={fault.of("maxretries")}
         inputMode="numeric"
         value={values.retries.value}
         onValue={(text) => (values.retries.value = text)}
@@ -129,18 +144,20 @@ function Times({ values }: { values: Values }) {
   );
 }
 
-function Tags({ values: { added, removed } }: { values: Values }) {
+function Tags({ values: { added, removed }, fault }: SetProps) {
   return (
     <>
       <TextField
         label={t("bulk.addTags")}
         hint={t("field.tagsHint")}
+        error={fault.of("tags") ?? fault.of("tags_add")}
         value={added.value}
         onValue={(text) => (added.value = text)}
       />
       <TextField
         label={t("bulk.removeTags")}
         hint={t("field.tagsHint")}
+        error={fault.of("tags_remove")}
         value={removed.value}
         onValue={(text) => (removed.value = text)}
       />

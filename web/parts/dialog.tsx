@@ -13,13 +13,17 @@ interface DialogProps {
   readonly wide?: boolean;
 }
 
-/** Opens the dialog above everything else, and gives the focus back to where it was. */
+/** Opens the dialog above everything else, and gives the focus back to where it was; to the screen, where that is gone. */
 export function useModal(dialog: RefObject<HTMLDialogElement>): void {
   useEffect(() => {
     const opener = document.activeElement;
-    dialog.current?.showModal();
+    const element = dialog.current;
+    element?.showModal();
     return () => {
-      if (opener instanceof HTMLElement) opener.focus();
+      // While it is open, nothing outside takes the focus.
+      element?.close();
+      const isThere = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
+      (isThere ? opener : document.getElementById("main"))?.focus();
     };
   }, [dialog]);
 }
@@ -76,8 +80,7 @@ export function Confirm({
       await act();
       close();
     } catch (reason) {
-      const message = messageOf(reason);
-      if (fault?.refuse(message, form.current) !== true) error.value = message;
+      if (fault?.refuse(reason, form.current) !== true) error.value = messageOf(reason);
     } finally {
       busy.value = false;
     }

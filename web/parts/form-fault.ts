@@ -1,13 +1,14 @@
-/** What the API refused of a form, shown at the field and brought into view. */
+/** What was refused of a form, shown at the field and brought into view. */
 import { useSignal } from "@preact/signals";
+import { messageOf } from "../api/client.ts";
 import { t } from "../words/words.ts";
-import { type Fault, faultOf } from "./field-fault.ts";
+import { type Fault, FieldError, faultOf } from "./field-fault.ts";
 
 export interface FormFault {
   /** What stands at a field; null: nothing. */
   readonly of: (name: string) => string | null;
   /** @returns whether a field of the form shows it */
-  readonly refuse: (message: string, form: HTMLFormElement | null) => boolean;
+  readonly refuse: (reason: unknown, form: HTMLFormElement | null) => boolean;
   readonly clear: () => void;
 }
 
@@ -20,8 +21,8 @@ export function useFormFault(names: readonly string[]): FormFault {
       if (field !== name || message === undefined) return null;
       return isClosedAddress === true ? `${message} ${t("field.closedAddress")}` : message;
     },
-    refuse: (message, form) => {
-      const found = faultOf(message, names);
+    refuse: (reason, form) => {
+      const found = reason instanceof FieldError ? ofPage(reason) : faultOf(messageOf(reason), names);
       if (found.field === null) return false;
       fault.value = found;
       requestAnimationFrame(() => focusRefused(form));
@@ -31,6 +32,10 @@ export function useFormFault(names: readonly string[]): FormFault {
       fault.value = null;
     },
   };
+}
+
+function ofPage({ field, message }: FieldError): Fault {
+  return { field, message, isClosedAddress: false };
 }
 
 /** The field may be among those that a person has to open. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { bodyOf, KIND_FIELDS, valuesOf } from "./monitor-fields.ts";
+import { bodyOf, isOptional, KIND_FIELDS, valuesOf } from "./monitor-fields.ts";
 
 it("makes the API's body of what was written", () => {
   const values = { url: " https://a.test-site.org ", accepted_statuscodes: "200-299, 301", ssl_expiration: "7" };
@@ -68,4 +68,14 @@ it("fills the form from a record", () => {
     keyword: "",
     invert_keyword: "true",
   });
+});
+
+it("calls the host of a tunnel optional only where a link or a file says it", () => {
+  const host = KIND_FIELDS.vpn.find(({ name }) => name === "host");
+  expect(host).toBeDefined();
+  if (host === undefined) return;
+  expect(isOptional(host, {})).toBe(true);
+  expect(isOptional(host, { protocol: "wireguard" })).toBe(true);
+  expect(isOptional(host, { protocol: "ikev2" })).toBe(false);
+  expect(isOptional(host, { protocol: "openconnect" })).toBe(false);
 });

@@ -10,11 +10,16 @@ export interface FieldSpec {
   readonly options?: readonly (readonly [string, string])[];
   /** Stays empty when nothing is written. */
   readonly optional?: true;
+  /** Not optional for these protocols of tunnels. */
+  readonly neededBy?: ReadonlySet<string>;
   /** Of a flag: nothing written means yes. */
   readonly isOnByDefault?: true;
   /** Of a change: shown when the person asks for more. */
   readonly isRare?: true;
 }
+
+/** Protocols that have a host and a login in place of a link or a file. */
+export const LOGINS: ReadonlySet<string> = new Set(["openconnect", "ikev2"]);
 
 const url: FieldSpec = { name: "url", label: "field.url", type: "text" };
 const host: FieldSpec = { name: "host", label: "field.host", type: "text" };
@@ -113,7 +118,7 @@ export const KIND_FIELDS: Readonly<Record<Exclude<NewKind, "subscription">, read
     },
     { name: "url", label: "field.link", type: "secret", optional: true },
     { name: "config", label: "field.config", type: "area", optional: true },
-    { name: "host", label: "field.host", type: "text", optional: true },
+    { ...host, optional: true, neededBy: LOGINS },
     { name: "username", label: "field.username", type: "text", optional: true },
     { name: "password", label: "field.password", type: "secret", optional: true },
     { name: "psk", label: "field.psk", type: "secret", optional: true },
@@ -136,10 +141,15 @@ export function bodyOf(specs: readonly FieldSpec[], values: FormValues, emptyIsN
     else if (text === "" && optional === true) {
       if (emptyIsNull && type !== "secret" && type !== "list" && type !== "area") body[name] = null;
     } else if (type === "list") body[name] = listOf(text);
-    else if (type === "number" || name.endsWith("_expiration")) body[name] = /^\d+$/.test(text) ? Number(text) : text;
+    else if (type === "number" || name.endsWith("_expiration")) body[name] = numberOf(text);
     else body[name] = text;
   }
   return body;
+}
+
+/** What is no number is left to the API's own words: in JSON it would be null, which says something else in many fields. */
+export function numberOf(text: string): number | string {
+  return /^\d+$/.test(text.trim()) ? Number(text) : text;
 }
 
 /** A line without a colon is a header without a value, which the API may refuse by its name. */
@@ -166,6 +176,11 @@ export function listOf(text: string): readonly string[] {
     .split(/[,\n]/)
     .map((part) => part.trim())
     .filter((part) => part !== "");
+}
+
+/** @param values of the whole form */
+export function isOptional({ optional, neededBy }: FieldSpec, { protocol = "" }: FormValues): boolean {
+  return optional === true && neededBy?.has(protocol) !== true;
 }
 
 /** @returns what of a record goes into the form */

@@ -3,7 +3,7 @@
 import { type Key, t } from "../words/words.ts";
 import { Field, SelectField, TextField } from "./field.tsx";
 import type { FormFault } from "./form-fault.ts";
-import type { FieldSpec, FormValues } from "./monitor-fields.ts";
+import { type FieldSpec, type FormValues, isOptional } from "./monitor-fields.ts";
 
 /** What a choice of nothing means, where it does not mean never. */
 const EMPTY_CHOICE: Readonly<Record<string, Key>> = {
@@ -32,6 +32,7 @@ export function KindFields({
           key={spec.name}
           spec={spec}
           value={values[spec.name] ?? ""}
+          isOptional={isOptional(spec, values)}
           onValue={(value) => onValue(spec.name, value)}
           keepsSecrets={keepsSecrets}
           error={fault.of(spec.name)}
@@ -42,21 +43,24 @@ export function KindFields({
 }
 
 function OneField({
-  spec: { name, label, type, hint, options, optional, isOnByDefault },
+  spec: { name, label, type, hint, options, isOnByDefault },
   value,
+  isOptional,
   onValue,
   keepsSecrets,
   error,
 }: {
   spec: FieldSpec;
   value: string;
+  /** The label says that it may stay empty. */
+  isOptional: boolean;
   onValue: (value: string) => void;
   keepsSecrets: boolean;
   error: string | null;
 }) {
   const isKept = keepsSecrets && (type === "secret" || type === "area");
   const words = isKept ? t("field.kept") : hint === undefined ? undefined : t(hint);
-  const text = `${t(label)}${optional === true && !isKept ? ` ${t("field.optional")}` : ""}`;
+  const text = `${t(label)}${isOptional && !isKept ? ` ${t("field.optional")}` : ""}`;
   const hinted = { error, ...(words !== undefined && { hint: words }) };
   if (type === "choice" && options !== undefined) {
     const choices = options.map(([word, text]) => [word, choiceText(name, word, text)] as const);

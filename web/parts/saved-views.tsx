@@ -8,6 +8,7 @@ import { canEdit, project } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { Confirm } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
+import { useFormFault } from "./form-fault.ts";
 import { Icon } from "./icon.tsx";
 import { Failed } from "./states.tsx";
 
@@ -96,11 +97,13 @@ function Chip({ view: { name, query, shared }, path, isOn, remove }: ChipProps) 
 function Save({ query, close, saved }: { query: string; close: () => void; saved: () => void }) {
   const name = useSignal("");
   const shared = useSignal(false);
+  const fault = useFormFault(["name"]);
   return (
     <Confirm
       title={t("views.save")}
       close={close}
       confirm={t("act.save")}
+      fault={fault}
       act={async () => {
         await data(client.POST("/views", { body: { name: name.value, query, shared: shared.value } }));
         saved();
@@ -108,6 +111,7 @@ function Save({ query, close, saved }: { query: string; close: () => void; saved
     >
       <TextField
         label={t("field.name")}
+        error={fault.of("name")}
         hint={t("views.hint")}
         required
         maxLength={60}

@@ -109,8 +109,11 @@ function Body() {
   ready.value;
   const Component = loaded.get(pattern);
   if (Component !== undefined) return <Component key={JSON.stringify(found.params)} params={found.params} />;
-  if (failed.value) return <Failed message={t("shell.outdated")} again={() => location.reload()} />;
-  return <Skeleton rows={8} />;
+  return (
+    <div class="screen">
+      {failed.value ? <Failed message={t("shell.outdated")} again={() => location.reload()} /> : <Skeleton rows={8} />}
+    </div>
+  );
 }
 
 function Navigation() {

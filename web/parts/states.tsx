@@ -1,7 +1,7 @@
 /** What stands in the place of what is not there: still loading, nothing yet, refused. */
 import type { ComponentChildren } from "preact";
 import type { Resource } from "../api/resource.ts";
-import { t } from "../words/words.ts";
+import { type Key, t } from "../words/words.ts";
 import { Icon } from "./icon.tsx";
 
 /** Of the height that the content will have, so that nothing jumps. */
@@ -41,21 +41,68 @@ export function Failed({ message, again }: { message: string; again: () => void 
 export function Show<T>({
   resource,
   rows = 4,
-  heading,
   children,
 }: {
   resource: Resource<T>;
   rows?: number;
-  /** Of the screen, until what is shown has its own. */
-  heading?: string;
   children: (value: T) => ComponentChildren;
 }) {
   const { value, error } = resource.state.value;
   return (
     <>
-      {heading !== undefined && value === null && <h1 class="sr-only">{heading}</h1>}
       {error !== null && <Failed message={error} again={resource.reload} />}
       {value === null ? error === null && <Skeleton rows={rows} /> : children(value)}
+    </>
+  );
+}
+
+/** A screen that others lead to. */
+export interface Parent {
+  readonly path: string;
+  readonly title: Key;
+}
+
+export function BackLink({ path, title }: Parent) {
+  return (
+    <p class="back">
+      <a href={`#${path}`}>
+        <Icon name="chevron-left" size={16} />
+        {t(title)}
+      </a>
+    </p>
+  );
+}
+
+/** A screen about one thing of a list. What is not there, or no longer, cannot be asked for again: only the list leads on. */
+export function ShowOne<T>({
+  resource,
+  rows,
+  list,
+  children,
+}: {
+  resource: Resource<T>;
+  rows: number;
+  list: Parent;
+  children: (value: T) => ComponentChildren;
+}) {
+  const { value, error, isMissing } = resource.state.value;
+  return (
+    <>
+      <BackLink {...list} />
+      {(value === null || isMissing) && <h1 class="sr-only">{t(list.title)}</h1>}
+      {isMissing ? (
+        <div class="failed" role="alert">
+          <Icon name="triangle-alert" />
+          <span dir="auto">{error}</span>
+          <a class="button small" href={`#${list.path}`}>
+            {t("state.toList", { name: t(list.title) })}
+          </a>
+        </div>
+      ) : (
+        <Show resource={resource} rows={rows}>
+          {children}
+        </Show>
+      )}
     </>
   );
 }

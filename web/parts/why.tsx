@@ -1,5 +1,6 @@
 /** Why a check failed, in the order in which a person asks: what happened, where it stopped, what the other side said, how long each step took. */
 import type { Schemas } from "../api/client.ts";
+import { isUnanswered } from "../state/unanswered.ts";
 import { milliseconds } from "../words/times.ts";
 import { type Key, t } from "../words/words.ts";
 
@@ -28,10 +29,8 @@ const KNOWN: ReadonlySet<string> = new Set<Key>([
   "why.rejected",
 ]);
 
-/** The API says "not connected" of everything that said nothing; where the connection was made, that would mislead. */
-function meaningOf({ phases }: Explain, category: string): string {
-  const isConnected = category === "server_not_connected" && phases.connect !== undefined;
-  return isConnected ? t("why.unanswered") : categoryWord(category);
+function meaningOf(explain: Explain, category: string): string {
+  return isUnanswered(explain, category) ? t("why.unanswered") : categoryWord(category);
 }
 
 export function Why({ message, explain }: { message: string | null; explain: Explain | undefined }) {

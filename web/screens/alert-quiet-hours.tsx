@@ -5,9 +5,11 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { listOf } from "../parts/monitor-fields.ts";
 import { Empty, Show } from "../parts/states.tsx";
+import { ZoneField } from "../parts/zone-field.tsx";
 import { attempt, say } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { weekday } from "../words/times.ts";
@@ -141,6 +143,8 @@ function Edit({
   const mode = useSignal<(typeof MODES)[number]>(hours?.mode ?? "hold");
   const critical = useSignal(hours?.let_through.severity.includes("critical") ?? true);
   const tags = useSignal(hours?.let_through.tags.join(", ") ?? "");
+  const clocks = spans.value.flatMap((_, at) => [`spans.${at}.from`, `spans.${at}.to`]);
+  const fault = useFormFault(["name", "timezone", "tags", ...clocks]);
   const act = () => {
     const others = hours?.let_through.severity.filter((word) => word !== "critical") ?? [];
     return save({
@@ -158,34 +162,30 @@ function Edit({
       close={close}
       confirm={t("act.save")}
       act={act}
+      fault={fault}
     >
-      <TextField label={t("field.name")} required value={name.value} onValue={(text) => (name.value = text)} />
       <TextField
-        label={t("quiet.zone")}
+        label={t("field.name")}
+        error={fault.of("name")}
         required
-        list="zones"
-        value={zone.value}
-        onValue={(text) => (zone.value = text)}
+        value={name.value}
+        onValue={(text) => (name.value = text)}
       />
-      <datalist id="zones">
-        {Intl.supportedValuesOf("timeZone").map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
-      <Spans spans={spans} />
+      <ZoneField error={fault.of("timezone")} value={zone.value} onValue={(text) => (zone.value = text)} />
+      <Spans spans={spans} fault={fault} />
       <SelectField
         label={t("quiet.mode")}
         value={mode.value}
         options={MODES.map((word) => [word, t(`quiet.mode.${word}`)] as const)}
         onValue={(word) => (mode.value = word)}
       />
-      <Exceptions critical={critical} tags={tags} />
+      <Exceptions critical={critical} tags={tags} error={fault.of("tags")} />
     </Confirm>
   );
 }
 
 /** What is told at once all the same. */
-function Exceptions({ critical, tags }: { critical: Signal<boolean>; tags: Signal<string> }) {
+function Exceptions({ critical, tags, error }: ExceptionsProps) {
   return (
     <>
       <label class="check">
@@ -199,6 +199,7 @@ function Exceptions({ critical, tags }: { critical: Signal<boolean>; tags: Signa
       <TextField
         label={t("quiet.letTags")}
         hint={t("field.tagsHint")}
+        error={error}
         value={tags.value}
         onValue={(text) => (tags.value = text)}
       />
@@ -206,7 +207,13 @@ function Exceptions({ critical, tags }: { critical: Signal<boolean>; tags: Signa
   );
 }
 
-function Spans({ spans }: { spans: Signal<readonly Span[]> }) {
+interface ExceptionsProps {
+  readonly critical: Signal<boolean>;
+  readonly tags: Signal<string>;
+  readonly error: string | null;
+}
+
+function Spans({ spans, fault }: { spans: Signal<readonly Span[]>; fault: FormFault }) {
   const set = (at: number, span: Span | null) =>
     (spans.value = spans.value.flatMap((one, index) => (index !== at ? [one] : span === null ? [] : [span])));
   return (
@@ -234,6 +241,7 @@ function Spans({ spans }: { spans: Signal<readonly Span[]> }) {
           <div class="pair">
             <TextField
               label={t("quiet.from")}
+              error={fault.of(`spans.${index}.from`)}
               type="time"
               required
               value={span.from}
@@ -241,6 +249,7 @@ function Spans({ spans }: { spans: Signal<readonly Span[]> }) {
             />
             <TextField
               label={t("quiet.to")}
+              error={fault.of(`spans.${index}.to`)}
               type="time"
               required
               value={span.to}

@@ -3,7 +3,9 @@ import { type Signal, useSignal } from "@preact/signals";
 import { ALERT_EVENTS } from "../../model/alerting-rule.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { numberOf } from "../parts/monitor-fields.ts";
 import { readSelector, SelectorField, subscriptions } from "../parts/selector-field.tsx";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { t } from "../words/words.ts";
@@ -73,8 +75,6 @@ function useFilled(rule: Rule): Filled {
 }
 
 const orNull = <T,>(items: readonly T[]): readonly T[] | null => (items.length === 0 ? null : items);
-/** What is no number is left to the API's own words. */
-const numberOf = (text: string): number => (/^\d+$/.test(text.trim()) ? Number(text) : Number.NaN);
 
 function ruleOf(before: Rule, filled: Filled): Rule {
   const numbers = filled.numbers.value;
@@ -85,7 +85,7 @@ function ruleOf(before: Rule, filled: Filled): Rule {
     name: filled.name.value,
     match: {
       events: orNull(filled.events.value),
-      select: line === "" ? null : readSelector(line),
+      select: line === "" ? null : readSelector(line, "select"),
       severity: orNull(filled.severity.value),
     },
     channels: filled.channels.value,
@@ -114,15 +114,19 @@ interface Props {
 
 export function EditRule({ rule, choices, close, save }: Props) {
   const filled = useFilled(rule ?? FRESH);
+  const steps = filled.steps.value.map((_, at) => `escalation.${at}.after_s`);
+  const fault = useFormFault(["name", "select", ...NUMBERS, ...steps]);
   return (
     <Confirm
       title={t(rule === null ? "rule.add" : "rule.editTitle")}
       close={close}
       confirm={t("act.save")}
       act={() => save(ruleOf(rule ?? FRESH, filled))}
+      fault={fault}
     >
       <TextField
         label={t("field.name")}
+        error={fault.of("name")}
         required
         maxLength={120}
         value={filled.name.value}
@@ -130,6 +134,7 @@ export function EditRule({ rule, choices, close, save }: Props) {
       />
       <SelectorField
         label={t("rule.which")}
+        error={fault.of("select")}
         value={filled.select.value}
         onValue={(line) => (filled.select.value = line)}
       />
@@ -140,14 +145,14 @@ export function EditRule({ rule, choices, close, save }: Props) {
         chosen={filled.events}
       />
       <ChannelChoice chosen={filled.channels} choices={choices} />
-      <NumberField name="delay_s" filled={filled} />
-      <More filled={filled} choices={choices} />
+      <NumberField name="delay_s" filled={filled} fault={fault} />
+      <More filled={filled} choices={choices} fault={fault} />
     </Confirm>
   );
 }
 
 /** What most rules leave as it is. */
-function More({ filled, choices }: { filled: Filled; choices: Choices }) {
+function More({ filled, choices, fault }: { filled: Filled; choices: Choices; fault: FormFault }) {
   const groups = [...new Set([...GROUPINGS, filled.group.value])];
   return (
     <details>
@@ -174,11 +179,11 @@ function More({ filled, choices }: { filled: Filled; choices: Choices }) {
           ]}
           onValue={(word) => (filled.quiet.value = word)}
         />
-        <NumberField name="wait_s" filled={filled} />
-        <NumberField name="interval_s" filled={filled} />
-        <NumberField name="repeat_s" filled={filled} />
+        {(["wait_s", "interval_s", "repeat_s"] as const).map((name) => (
+          <NumberField key={name} name={name} filled={filled} fault={fault} />
+        ))}
       </div>
-      <Steps steps={filled.steps} choices={choices} />
+      <Steps steps={filled.steps} choices={choices} fault={fault} />
       {(["recovered", "continue", "active"] as const).map((flag) => (
         <label class="check" key={flag}>
           <input
@@ -193,11 +198,18 @@ function More({ filled, choices }: { filled: Filled; choices: Choices }) {
   );
 }
 
-function NumberField({ name, filled: { numbers } }: { name: (typeof NUMBERS)[number]; filled: Filled }) {
+interface NumberProps {
+  readonly name: (typeof NUMBERS)[number];
+  readonly filled: Filled;
+  readonly fault: FormFault;
+}
+
+function NumberField({ name, filled: { numbers }, fault }: NumberProps) {
   return (
     <TextField
       label={t(`rule.${name}`)}
       hint={t(`rule.${name}Hint`)}
+      error={fault.of(name)}
       inputMode="numeric"
       value={numbers.value[name] ?? ""}
       onValue={(text) => (numbers.value = { ...numbers.value, [name]: text })}
@@ -264,7 +276,7 @@ function ChannelChoice({ chosen, choices }: { chosen: Signal<readonly string[] |
 }
 
 /** Who is told later, when it is neither over nor acknowledged. */
-function Steps({ steps, choices }: { steps: Signal<readonly Step[]>; choices: Choices }) {
+function Steps({ steps, choices, fault }: { steps: Signal<readonly Step[]>; choices: Choices; fault: FormFault }) {
   const set = (at: number, step: Step | null) =>
     (steps.value = steps.value.flatMap((one, index) => (index !== at ? [one] : step === null ? [] : [step])));
   return (
@@ -274,6 +286,7 @@ function Steps({ steps, choices }: { steps: Signal<readonly Step[]>; choices: Ch
         <div class="step" key={index}>
           <TextField
             label={t("rule.stepAfter")}
+            error={fault.of(`escalation.${index}.after_s`)}
             inputMode="numeric"
             value={step.after}
             onValue={(after) => set(index, { ...step, after })}

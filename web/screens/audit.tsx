@@ -3,8 +3,8 @@ import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { SelectField } from "../parts/field.tsx";
-import { Scroll } from "../parts/scroll.tsx";
 import { Empty, Show } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
 import { Moment } from "../parts/time.tsx";
 import { number, t } from "../words/words.ts";
 import { SettingsHead } from "./settings.tsx";
@@ -40,7 +40,7 @@ export function Audit() {
             <Empty icon="file-text" title={t("audit.empty")} />
           ) : (
             <>
-              <Table entries={entries} />
+              <Entries entries={entries} />
               <p class="pager">
                 <button
                   type="button"
@@ -70,45 +70,42 @@ export function Audit() {
   );
 }
 
-function Table({ entries }: { entries: readonly Entry[] }) {
+function Entries({ entries }: { entries: readonly Entry[] }) {
   return (
     <div class="card">
-      <Scroll label={t("nav.audit")}>
-        <table class="table changes" aria-label={t("nav.audit")}>
-          <thead>
-            <tr>
-              <th scope="col">{t("col.time")}</th>
-              <th scope="col">{t("audit.actor")}</th>
-              <th scope="col">{t("audit.what")}</th>
-              <th scope="col">{t("audit.subject")}</th>
-              <th scope="col">{t("audit.detail")}</th>
-              <th scope="col">{t("audit.address")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {entries.map(({ id, at, actor, what, subject, detail, address }) => (
-              <tr key={id}>
-                <td>
-                  <Moment at={at} />
-                </td>
-                <td dir="auto">{actor.name ?? "–"}</td>
-                <td>
-                  <code>{what}</code>
-                </td>
-                <td dir="auto" class="cut-cell">
-                  {subject.name ?? subject.id ?? "–"}
-                </td>
-                <td class="cut-cell" title={detailText(detail)}>
-                  <code>{detailText(detail)}</code>
-                </td>
-                <td>
-                  <bdi>{address ?? "–"}</bdi>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label={t("nav.audit")}
+        heads={[
+          t("col.time"),
+          t("audit.actor"),
+          t("audit.what"),
+          t("audit.subject"),
+          t("audit.detail"),
+          t("audit.address"),
+        ]}
+        look="changes"
+      >
+        {entries.map(({ id, at, actor, what, subject, detail, address }) => (
+          <tr key={id}>
+            <td>
+              <Moment at={at} />
+            </td>
+            <td dir="auto">{actor.name ?? "–"}</td>
+            <td>
+              <code>{what}</code>
+            </td>
+            <td dir="auto" class="cut-cell">
+              {subject.name ?? subject.id ?? "–"}
+            </td>
+            <td class="cut-cell" title={detailText(detail)}>
+              <code>{detailText(detail)}</code>
+            </td>
+            <td>
+              <bdi>{address ?? "–"}</bdi>
+            </td>
+          </tr>
+        ))}
+      </Table>
     </div>
   );
 }

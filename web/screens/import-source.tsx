@@ -41,10 +41,13 @@ export interface Sent {
 export function FilesField({
   source,
   sent: { text, files },
+  refused,
   onSent,
 }: {
   source: Source;
   sent: Sent;
+  /** What the service says of it. */
+  refused: string | null;
   onSent: (sent: Sent) => void;
 }) {
   const error = useSignal<string | null>(null);
@@ -66,7 +69,7 @@ export function FilesField({
       {files.length > 1 ? (
         <FileNames files={files} clear={() => onSent({ text: "", files: [] })} />
       ) : (
-        <Field label={t("import.text")} error={error.value}>
+        <Field label={t("import.text")} error={error.value ?? refused}>
           {(attributes) => (
             <textarea
               dir="auto"

@@ -1,8 +1,11 @@
 /** Things as code: a document, or another program's files made into one, becomes a plan, and the plan, once it has been read, is done. */
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { ApiError, client, data, messageOf, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { FieldError, faultOf } from "../parts/field-fault.ts";
+import { useFormFault } from "../parts/form-fault.ts";
 import { say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
 import { t } from "../words/words.ts";
@@ -25,6 +28,8 @@ function usePlan() {
   const shown = useSignal<Shown | null>(null);
   const error = useSignal<string | null>(null);
   const busy = useSignal(false);
+  const form = useRef<HTMLFormElement>(null);
+  const fault = useFormFault(["name", "text"]);
   const asked = () => {
     const { prune, adopt } = flags.value;
     return { ...(name.value !== "" && { name: name.value }), prune, adopt };
@@ -42,12 +47,16 @@ function usePlan() {
     if (busy.value) return;
     busy.value = true;
     [error.value, shown.value, converted.value] = [null, null, null];
+    fault.clear();
     try {
       const document = await documentOf();
       const plan = await data(client.POST("/apply", { body: { ...asked(), document, dry_run: true } }));
       shown.value = { plan, document };
     } catch (reason) {
-      error.value = [messageOf(reason), ...faultsOf(reason)].join("\n");
+      const message = [messageOf(reason), ...faultsOf(reason)].join("\n");
+      const isOfText = reason instanceof ApiError && OF_DOCUMENT.has(reason.status) && sent.value.files.length < 2;
+      const found = isOfText ? new FieldError(faultOf(reason.message, ["name"]).field ?? "text", message) : null;
+      if (found === null || !fault.refuse(found, form.current)) error.value = message;
     }
     busy.value = false;
   };
@@ -64,8 +73,11 @@ function usePlan() {
     change();
     [shown.value, converted.value] = [null, null];
   };
-  return { source, sent, name, flags, converted, shown, error, busy, preview, apply, write };
+  return { source, sent, name, flags, converted, shown, error, busy, form, fault, preview, apply, write };
 }
+
+/** With these the API speaks of what it was sent. */
+const OF_DOCUMENT: ReadonlySet<number> = new Set([400, 413, 422]);
 
 /** @returns what is wrong with the document, a line each, where the API says so */
 function faultsOf(reason: unknown): readonly string[] {
@@ -80,13 +92,14 @@ function faultsOf(reason: unknown): readonly string[] {
 
 export function Import() {
   const plan = usePlan();
-  const { source, sent, name, shown, converted, error, busy, preview, apply, write } = plan;
+  const { source, sent, name, shown, converted, error, busy, form, fault, preview, apply, write } = plan;
   const asking = useSignal(false);
   return (
     <div class="screen narrow">
       <SettingsHead title="nav.import" />
       <p class="hint">{t("import.hint")}</p>
       <form
+        ref={form}
         class="card form"
         onSubmit={(event) => {
           event.preventDefault();
@@ -99,10 +112,16 @@ export function Import() {
           options={SOURCES.map((word) => [word, titleOf(word)] as const)}
           onValue={(word) => write(() => (source.value = word))}
         />
-        <FilesField source={source.value} sent={sent.value} onSent={(next) => write(() => (sent.value = next))} />
+        <FilesField
+          source={source.value}
+          sent={sent.value}
+          refused={fault.of("text")}
+          onSent={(next) => write(() => (sent.value = next))}
+        />
         <TextField
           label={`${t("import.name")} ${t("field.optional")}`}
           hint={t("import.nameHint")}
+          error={fault.of("name")}
           value={name.value}
           onValue={(word) => write(() => (name.value = word))}
         />
@@ -121,17 +140,23 @@ export function Import() {
       {converted.value !== null && <Converted converted={converted.value} />}
       {shown.value !== null && <Outcome plan={shown.value.plan} ask={() => (asking.value = true)} />}
       {asking.value && shown.value !== null && (
-        <Confirm
-          title={t("import.apply")}
-          close={() => (asking.value = false)}
-          confirm={t("import.apply")}
-          danger={shown.value.plan.changes.some(({ act }) => DESTROYING.has(act))}
-          act={apply}
-        >
-          <p>{countWords(shown.value.plan)}</p>
-        </Confirm>
+        <Apply plan={shown.value.plan} close={() => (asking.value = false)} apply={apply} />
       )}
     </div>
+  );
+}
+
+function Apply({ plan, close, apply }: { plan: Plan; close: () => void; apply: () => Promise<void> }) {
+  return (
+    <Confirm
+      title={t("import.apply")}
+      close={close}
+      confirm={t("import.apply")}
+      danger={plan.changes.some(({ act }) => DESTROYING.has(act))}
+      act={apply}
+    >
+      <p>{countWords(plan)}</p>
+    </Confirm>
   );
 }
 

@@ -6,7 +6,7 @@ import { Field, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { acknowledge } from "../parts/incident-line.tsx";
 import { SharedHosts } from "../parts/shared-hosts.tsx";
-import { Show } from "../parts/states.tsx";
+import { ShowOne } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { Lasting, Moment } from "../parts/time.tsx";
 import { useThingTitle } from "../parts/title.ts";
@@ -27,6 +27,8 @@ const MOST_EVENTS = 200;
 /** Of those that may share its host. */
 const MOST_OPEN = 100;
 
+const LIST = { path: "/incidents", title: "nav.incidents" } as const;
+
 export function Incident({ params: { id = "" } }: ScreenProps) {
   const path = { id };
   const incident = useResource(
@@ -43,13 +45,7 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
   useReloadOn(incident, incidentState.value);
   return (
     <div class="screen narrow">
-      <p class="back">
-        <a href="#/incidents">
-          <Icon name="chevron-left" size={16} />
-          {t("nav.incidents")}
-        </a>
-      </p>
-      <Show resource={incident} rows={8} heading={t("nav.incidents")}>
+      <ShowOne resource={incident} rows={8} list={LIST}>
         {({ view, events }) => (
           <>
             <Head view={view} changed={incident.reload} />
@@ -61,7 +57,7 @@ export function Incident({ params: { id = "" } }: ScreenProps) {
             <Timeline events={events} id={id} changed={incident.reload} />
           </>
         )}
-      </Show>
+      </ShowOne>
     </div>
   );
 }

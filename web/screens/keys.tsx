@@ -5,10 +5,11 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Scroll } from "../parts/scroll.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Empty, Show } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
 import { Ago, Moment } from "../parts/time.tsx";
 import { say } from "../state/notices.ts";
 import { serviceNow } from "../state/project.ts";
@@ -71,47 +72,35 @@ export function Keys() {
 function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) => void }) {
   return (
     <div class="card">
-      <Scroll label={t("nav.keys")}>
-        <table class="table" aria-label={t("nav.keys")}>
-          <thead>
-            <tr>
-              <th scope="col">{t("col.name")}</th>
-              <th scope="col">{t("col.state")}</th>
-              <th scope="col">{t("keys.created")}</th>
-              <th scope="col">{t("keys.used")}</th>
-              <th scope="col">{t("keys.expires")}</th>
-              <th scope="col">
-                <span class="sr-only">{t("col.acts")}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map((key) => (
-              <tr key={key.id}>
-                <td dir="auto">{key.name}</td>
-                <td>{t(`keys.state.${key.status}`)}</td>
-                <td>
-                  <Moment at={key.createdDate} />
-                </td>
-                <td>{key.lastUsedAt === null ? t("keys.never") : <Ago at={key.lastUsedAt} />}</td>
-                <td>{key.expires === null ? t("keys.noEnd") : <Moment at={key.expires} />}</td>
-                <td class="end">
-                  {key.status === "active" && canEdit.value && (
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-label={t("keys.revokeOf", { name: key.name })}
-                      onClick={() => revoke(key)}
-                    >
-                      {t("keys.revoke")}
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label={t("nav.keys")}
+        heads={[t("col.name"), t("col.state"), t("keys.created"), t("keys.used"), t("keys.expires")]}
+        hasActs
+      >
+        {keys.map((key) => (
+          <tr key={key.id}>
+            <td dir="auto">{key.name}</td>
+            <td>{t(`keys.state.${key.status}`)}</td>
+            <td>
+              <Moment at={key.createdDate} />
+            </td>
+            <td>{key.lastUsedAt === null ? t("keys.never") : <Ago at={key.lastUsedAt} />}</td>
+            <td>{key.expires === null ? t("keys.noEnd") : <Moment at={key.expires} />}</td>
+            <td class="end">
+              {key.status === "active" && canEdit.value && (
+                <button
+                  type="button"
+                  class="button small"
+                  aria-label={t("keys.revokeOf", { name: key.name })}
+                  onClick={() => revoke(key)}
+                >
+                  {t("keys.revoke")}
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </div>
   );
 }
@@ -119,20 +108,29 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) =
 function Make({ close, made }: { close: () => void; made: (key: string) => void }) {
   const name = useSignal("");
   const life = useSignal<(typeof LIVES)[number]>("");
+  const fault = useFormFault(["name", "expires"]);
   return (
     <Confirm
       title={t("keys.make")}
       close={close}
       confirm={t("keys.makeAct")}
+      fault={fault}
       act={async () => {
         const expires = life.value === "" ? null : new Date(serviceNow() + Number(life.value) * DAY_MS).toISOString();
         const { key } = await data(client.POST("/keys", { body: { name: name.value, expires } }));
         made(key);
       }}
     >
-      <TextField label={t("field.name")} required value={name.value} onValue={(text) => (name.value = text)} />
+      <TextField
+        label={t("field.name")}
+        error={fault.of("name")}
+        required
+        value={name.value}
+        onValue={(text) => (name.value = text)}
+      />
       <SelectField
         label={t("keys.expires")}
+        error={fault.of("expires")}
         value={life.value}
         options={LIVES.map((days) => [days, days === "" ? t("keys.noEnd") : t("keys.days", { n: Number(days) })])}
         onValue={(days) => (life.value = days)}

@@ -3,8 +3,11 @@ import { type Signal, useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { FieldError } from "../parts/field-fault.ts";
+import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { listOf } from "../parts/monitor-fields.ts";
 import { readSelector, SelectorField, subscriptions } from "../parts/selector-field.tsx";
+import { ZoneField } from "../parts/zone-field.tsx";
 import { say } from "../state/notices.ts";
 import { serviceNow, shown } from "../state/project.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
@@ -71,13 +74,16 @@ function turnsOf({ repeat, starts, ends, days, from, cron, minutes }: Form): Sch
     : { type: "cron", cron, minutes: Number(minutes) };
 }
 
-/** @throws Error with the page's words when nothing is named */
+/** @throws FieldError when nothing is named */
 function selectOf({ tags, line }: Form): Readonly<Record<string, unknown>> {
   const words = listOf(tags).map((tag) => tag.toLowerCase());
   if (words.length > 0) return { any_tag: words };
-  if (line.trim() === "") throw new Error(t("maintenance.needsTag"));
-  return { ...readSelector(line) };
+  if (line.trim() === "") throw new FieldError("tags", t("maintenance.needsTag"));
+  return { ...readSelector(line, "select") };
 }
+
+/** As the API names them; what it says of the selector is about the tags, or the line that stands in for them. */
+const NAMES = ["title", "text", "timezone", "starts_at", "ends_at", "from", "cron", "minutes"];
 
 export function EditMaintenance({
   schedule,
@@ -89,6 +95,7 @@ export function EditMaintenance({
   changed: () => void;
 }) {
   const form = useSignal(formOf(schedule));
+  const fault = useFormFault([...NAMES, "select"]);
   const act = async () => {
     const { title, text, timezone, announce } = form.value;
     const body = { title, text, timezone, announce, select: selectOf(form.value), schedule: turnsOf(form.value) };
@@ -99,25 +106,48 @@ export function EditMaintenance({
     changed();
   };
   const set = (change: Partial<Form>) => (form.value = { ...form.value, ...change });
-  const { title, repeat, text, announce } = form.value;
+  const { title, repeat } = form.value;
   return (
     <Confirm
       title={t(schedule === null ? "maintenance.add" : "maintenance.edit")}
       close={close}
       confirm={t("act.save")}
       act={act}
+      fault={fault}
     >
-      <TextField label={t("page.title")} required value={title} onValue={(word) => set({ title: word })} />
+      <TextField
+        label={t("page.title")}
+        error={fault.of("title")}
+        required
+        value={title}
+        onValue={(word) => set({ title: word })}
+      />
       <SelectField
         label={t("maintenance.repeat")}
         value={repeat}
         options={REPEATS.map((word) => [word, t(`maintenance.repeat.${word}`)] as const)}
         onValue={(word) => set({ repeat: word })}
       />
-      <Turns form={form} />
-      <Which form={form} />
+      <Turns form={form} fault={fault} />
+      <Which form={form} fault={fault} />
+      <ForReaders form={form} fault={fault} />
+    </Confirm>
+  );
+}
+
+interface PartProps {
+  readonly form: Signal<Form>;
+  readonly fault: FormFault;
+}
+
+function ForReaders({ form, fault }: PartProps) {
+  const { text, announce } = form.value;
+  const set = (change: Partial<Form>) => (form.value = { ...form.value, ...change });
+  return (
+    <>
       <TextField
         label={`${t("maintenance.text")} ${t("field.optional")}`}
+        error={fault.of("text")}
         value={text}
         onValue={(word) => set({ text: word })}
       />
@@ -129,16 +159,17 @@ export function EditMaintenance({
         />
         {t("maintenance.announce")}
       </label>
-    </Confirm>
+    </>
   );
 }
 
-function Turns({ form }: { form: Signal<Form> }) {
+function Turns({ form, fault }: PartProps) {
   const { repeat, starts, ends, days, from, cron, minutes, timezone } = form.value;
   const set = (change: Partial<Form>) => (form.value = { ...form.value, ...change });
   const field = (name: "starts" | "ends", value: string) => (
     <TextField
       label={t(`maintenance.${name}`)}
+      error={fault.of(`${name}_at`)}
       type="datetime-local"
       required
       value={value}
@@ -159,6 +190,7 @@ function Turns({ form }: { form: Signal<Form> }) {
         {repeat === "weekly" ? (
           <TextField
             label={t("maintenance.starts")}
+            error={fault.of("from")}
             type="time"
             required
             value={from}
@@ -167,6 +199,7 @@ function Turns({ form }: { form: Signal<Form> }) {
         ) : (
           <TextField
             label={t("maintenance.cron")}
+            error={fault.of("cron")}
             dir="ltr"
             required
             value={cron}
@@ -175,6 +208,7 @@ function Turns({ form }: { form: Signal<Form> }) {
         )}
         <TextField
           label={t("maintenance.minutes")}
+          error={fault.of("minutes")}
           type="number"
           min={1}
           required
@@ -182,20 +216,7 @@ function Turns({ form }: { form: Signal<Form> }) {
           onValue={(text) => set({ minutes: text })}
         />
       </div>
-      <Zone value={timezone} onValue={(text) => set({ timezone: text })} />
-    </>
-  );
-}
-
-function Zone({ value, onValue }: { value: string; onValue: (text: string) => void }) {
-  return (
-    <>
-      <TextField label={t("quiet.zone")} list="zones" required value={value} onValue={onValue} />
-      <datalist id="zones">
-        {Intl.supportedValuesOf("timeZone").map((one) => (
-          <option key={one} value={one} />
-        ))}
-      </datalist>
+      <ZoneField error={fault.of("timezone")} value={timezone} onValue={(text) => set({ timezone: text })} />
     </>
   );
 }
@@ -223,13 +244,15 @@ function Days({ days, onDays }: { days: readonly number[]; onDays: (days: readon
   );
 }
 
-function Which({ form }: { form: Signal<Form> }) {
+function Which({ form, fault }: PartProps) {
   const { tags, line } = form.value;
+  const refused = fault.of("select");
   return (
     <>
       <TextField
         label={t("field.tags")}
         hint={t("maintenance.tagsHint")}
+        error={fault.of("tags") ?? (tags.trim() === "" ? null : refused)}
         list="tags"
         value={tags}
         onValue={(text) => (form.value = { ...form.value, tags: text })}
@@ -242,6 +265,7 @@ function Which({ form }: { form: Signal<Form> }) {
       {tags.trim() === "" && (
         <SelectorField
           label={t("maintenance.monitors")}
+          error={refused}
           value={line}
           onValue={(text) => (form.value = { ...form.value, line: text })}
         />

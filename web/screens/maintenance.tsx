@@ -4,8 +4,8 @@ import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Scroll } from "../parts/scroll.tsx";
 import { Empty, Show } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
 import { Moment } from "../parts/time.tsx";
 import { attempt } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
@@ -77,53 +77,42 @@ function List({ rows, changed }: { rows: readonly Row[]; changed: () => void }) 
     ).then((done) => done && changed());
   return (
     <div class="card">
-      <Scroll label={t("nav.maintenance")}>
-        <table class="table" aria-label={t("nav.maintenance")}>
-          <thead>
-            <tr>
-              <th scope="col">{t("col.state")}</th>
-              <th scope="col">{t("col.monitor")}</th>
-              <th scope="col">{t("maintenance.starts")}</th>
-              <th scope="col">{t("maintenance.ends")}</th>
-              <th scope="col">
-                <span class="sr-only">{t("col.acts")}</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <tr key={row.id}>
-                <td>
-                  <span class={`tag state-${row.state}`}>{t(`maintenance.state.${row.state}`)}</span>
-                </td>
-                <td>
-                  <a href={`#/monitors/${row.server_id}`} dir="auto">
-                    {row.server_name}
-                  </a>
-                </td>
-                <td>
-                  <Moment at={row.starts_at} />
-                </td>
-                <td>
-                  <Moment at={row.ends_at} />
-                </td>
-                <td class="end">
-                  {row.state !== "ended" && canEdit.value && (
-                    <button
-                      type="button"
-                      class="button small"
-                      aria-label={t("maintenance.endOf", { name: row.server_name })}
-                      onClick={() => end(row)}
-                    >
-                      {t("maintenance.end")}
-                    </button>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table
+        label={t("nav.maintenance")}
+        heads={[t("col.state"), t("col.monitor"), t("maintenance.starts"), t("maintenance.ends")]}
+        hasActs
+      >
+        {rows.map((row) => (
+          <tr key={row.id}>
+            <td>
+              <span class={`tag state-${row.state}`}>{t(`maintenance.state.${row.state}`)}</span>
+            </td>
+            <td>
+              <a href={`#/monitors/${row.server_id}`} dir="auto">
+                {row.server_name}
+              </a>
+            </td>
+            <td>
+              <Moment at={row.starts_at} />
+            </td>
+            <td>
+              <Moment at={row.ends_at} />
+            </td>
+            <td class="end">
+              {row.state !== "ended" && canEdit.value && (
+                <button
+                  type="button"
+                  class="button small"
+                  aria-label={t("maintenance.endOf", { name: row.server_name })}
+                  onClick={() => end(row)}
+                >
+                  {t("maintenance.end")}
+                </button>
+              )}
+            </td>
+          </tr>
+        ))}
+      </Table>
     </div>
   );
 }

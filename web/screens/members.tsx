@@ -4,6 +4,7 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
+import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Show } from "../parts/states.tsx";
@@ -109,11 +110,13 @@ function Line({ member, changed, remove }: { member: Member; changed: () => void
 function Invite({ close, invited }: { close: () => void; invited: (link: string) => void }) {
   const [email, name] = [useSignal(""), useSignal("")];
   const role = useSignal<Role>("manager");
+  const fault = useFormFault(["email", "name", "role"]);
   return (
     <Confirm
       title={t("members.invite")}
       close={close}
       confirm={t("members.inviteAct")}
+      fault={fault}
       act={async () => {
         const body = { email: email.value, ...(name.value !== "" && { name: name.value }), role: role.value };
         const { link } = await data(client.POST("/members", { body: body }));
@@ -123,6 +126,7 @@ function Invite({ close, invited }: { close: () => void; invited: (link: string)
     >
       <TextField
         label={t("account.email")}
+        error={fault.of("email")}
         type="email"
         required
         value={email.value}
@@ -130,12 +134,14 @@ function Invite({ close, invited }: { close: () => void; invited: (link: string)
       />
       <TextField
         label={`${t("account.name")} ${t("field.optional")}`}
+        error={fault.of("name")}
         value={name.value}
         onValue={(text) => (name.value = text)}
       />
       <SelectField
         label={t("members.role")}
         hint={t(`members.may.${role.value}`)}
+        error={fault.of("role")}
         value={role.value}
         options={ROLES.map((word) => [word, t(`role.${word}`)] as const)}
         onValue={(word) => (role.value = word)}

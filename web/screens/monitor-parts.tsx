@@ -2,8 +2,8 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { EditLocations } from "../parts/edit-locations.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { later } from "../parts/later.tsx";
 import { KIND_FIELDS, textOf } from "../parts/monitor-fields.ts";
 import { Show } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
@@ -13,6 +13,8 @@ import type { Status } from "../state/monitors.ts";
 import { canEdit } from "../state/session.ts";
 import { clock, dateTime, milliseconds, timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
+
+const EditLocations = later(async () => (await import("../parts/edit-locations.tsx")).EditLocations);
 
 type View = Schemas["Monitor"];
 /** Bars of the latest checks. */

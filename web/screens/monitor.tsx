@@ -5,10 +5,10 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { watch } from "../api/live.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
-import { EditMonitor } from "../parts/edit-monitor.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
-import { Show } from "../parts/states.tsx";
+import { later } from "../parts/later.tsx";
+import { Show, ShowOne } from "../parts/states.tsx";
 import { StatusWord } from "../parts/status.tsx";
 import { Ago, Lasting } from "../parts/time.tsx";
 import { useThingTitle } from "../parts/title.ts";
@@ -25,6 +25,8 @@ import { LatencyLines, SummedLatency } from "./monitor-latency.tsx";
 import { ChecksList, Configs, History, Locations, Settings } from "./monitor-parts.tsx";
 import type { ScreenProps } from "./screen.ts";
 
+const EditMonitor = later(async () => (await import("../parts/edit-monitor.tsx")).EditMonitor);
+
 export type MonitorView = Schemas["Monitor"];
 export type Results = Schemas["MonitorResults"];
 /** Of the first two each check is drawn; of the others sums. */
@@ -34,6 +36,8 @@ const isOfRows = (period: Period): period is "15m" | "1h" => period === "15m" ||
 /** Of the latest checks that are read; more would draw no finer line. */
 const MOST_RESULTS = 500;
 const RELOAD_MS = 15_000;
+
+const LIST = { path: "/monitors", title: "nav.monitors" } as const;
 
 export function Monitor({ params: { id = "" } }: ScreenProps) {
   const path = { id };
@@ -54,20 +58,14 @@ export function Monitor({ params: { id = "" } }: ScreenProps) {
   }, [live.value, reload]);
   return (
     <div class="screen">
-      <p class="back">
-        <a href="#/monitors">
-          <Icon name="chevron-left" size={16} />
-          {t("nav.monitors")}
-        </a>
-      </p>
-      <Show resource={monitor} rows={10} heading={t("nav.monitors")}>
+      <ShowOne resource={monitor} rows={10} list={LIST}>
         {(view) => (
           <>
             <Head view={view} changed={reload} />
             <Body view={view} news={live.value} changed={reload} />
           </>
         )}
-      </Show>
+      </ShowOne>
     </div>
   );
 }
@@ -77,12 +75,23 @@ function statusOf(view: MonitorView): Status {
   return entry?.status === "maintenance" ? "maintenance" : view.status;
 }
 
-/** What makes its outcome mean something else than usual. */
+/** What makes its outcome mean something else than usual, and its tags. */
 function Marks({ view }: { view: MonitorView }) {
   return (
     <>
       {view.verify_certificate === false && <span class="tag quiet">{t("monitor.unverified")}</span>}
       {view.invert === true && <span class="tag quiet">{t("monitor.inverted")}</span>}
+      {view.tags.map((tag) => (
+        <a
+          class="tag"
+          title={tag}
+          key={tag}
+          href={`#/monitors?q=${encodeURIComponent(`tag:${/[\s,]/.test(tag) ? `"${tag}"` : tag}`)}`}
+          dir="auto"
+        >
+          {tag}
+        </a>
+      ))}
     </>
   );
 }
@@ -114,16 +123,6 @@ function Head({ view, changed }: { view: MonitorView; changed: () => void }) {
             {t("monitor.checked")} <Ago at={view.last_checked} />
           </span>
           <Marks view={view} />
-          {view.tags.map((tag) => (
-            <a
-              class="tag"
-              key={tag}
-              href={`#/monitors?q=${encodeURIComponent(`tag:${/[\s,]/.test(tag) ? `"${tag}"` : tag}`)}`}
-              dir="auto"
-            >
-              {tag}
-            </a>
-          ))}
         </p>
       </div>
       {canEdit.value && <Acts view={view} changed={changed} ask={(what) => (asking.value = what)} />}

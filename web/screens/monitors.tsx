@@ -163,6 +163,7 @@ function Tags({ tags }: { tags: readonly string[] }) {
           key={place}
           type="button"
           class="tag"
+          title={tag}
           onClick={() => replaceParameter("q", withValue(filterLine.value, "tag", tag))}
         >
           {tag}

@@ -1,11 +1,19 @@
 /** One field first: what is pasted says the kind, the name and the fields; then it is tried, then saved. */
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { client, data, messageOf, type Schemas } from "../api/client.ts";
+import { ApiError, client, data, messageOf, type Schemas } from "../api/client.ts";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
-import { bodyOf, type FieldSpec, type FormValues, KIND_FIELDS, listOf, valuesOf } from "../parts/monitor-fields.ts";
+import {
+  bodyOf,
+  type FieldSpec,
+  type FormValues,
+  KIND_FIELDS,
+  LOGINS,
+  listOf,
+  valuesOf,
+} from "../parts/monitor-fields.ts";
 import { COMMON, KindFields } from "../parts/monitor-form.tsx";
 import { StatusWord } from "../parts/status.tsx";
 import { detect, detectLine, detectList, NEW_KINDS, type NewKind } from "../state/detect.ts";
@@ -29,8 +37,6 @@ interface Form {
   readonly tags: string;
 }
 
-/** Protocols that have a host and a login in place of a link or a file. */
-const LOGINS: ReadonlySet<string> = new Set(["openconnect", "ikev2"]);
 const SUBSCRIPTION_URL: FieldSpec = { name: "url", label: "field.url", type: "text" };
 
 const EMPTY: Form = { kind: "http", name: "", values: {}, tags: "" };
@@ -43,7 +49,10 @@ function useDraft() {
   const error = useSignal<string | null>(null);
   const busy = useSignal<"try" | "save" | null>(null);
   const tried = useSignal<Check | null>(null);
-  const list = detectList(pasted.value);
+  /** While a list is added: the lines that are still to come. */
+  const left = useSignal<readonly string[] | null>(null);
+  const list = left.value ?? detectList(pasted.value);
+  const isOpen = useOpen();
   const fault = useFormFault(["name", ...specsOf(form.value.kind).map(({ name }) => name), "tags"]);
   const read = (text: string) => {
     pasted.value = text;
@@ -56,6 +65,50 @@ function useDraft() {
     const values = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
     form.value = { ...form.value, kind: found.kind, name: found.name, values };
   };
+  const isCopy = useStart(read, form, error);
+  const run = async (what: "try" | "save", act: () => Promise<void>) => {
+    if (busy.value !== null) return;
+    busy.value = what;
+    error.value = null;
+    fault.clear();
+    try {
+      await act();
+    } catch (reason) {
+      // Who has gone on to another screen is told there.
+      if (!isOpen.current) say(messageOf(reason), true);
+      // A list has its lines, and no fields.
+      if (list !== null || !fault.refuse(reason, element.current)) error.value = messageOf(reason);
+    }
+    busy.value = null;
+  };
+  const save = async () => {
+    if (list === null) return saveOne(form.value, isOpen);
+    try {
+      await saveList(list, form.value.tags, (rest) => (left.value = rest));
+      if (isOpen.current) go("/monitors");
+    } finally {
+      // What was added is not added once more.
+      if (left.value !== null) read(left.value.join("\n"));
+      left.value = null;
+    }
+  };
+  return { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run, save };
+}
+
+/** @returns whether the screen is still there */
+function useOpen() {
+  const isOpen = useRef(true);
+  useEffect(
+    () => () => {
+      isOpen.current = false;
+    },
+    [],
+  );
+  return isOpen;
+}
+
+/** Begins with what another screen hands over, or with a copy of another monitor. @returns whether it is a copy */
+function useStart(read: (text: string) => void, form: Signal<Form>, error: Signal<string | null>): Signal<boolean> {
   const isCopy = useSignal(false);
   useEffect(() => {
     const [text, from] = [takeOver(), route.peek().query.get("from")];
@@ -71,21 +124,7 @@ function useDraft() {
         },
       );
   }, []);
-  const run = async (what: "try" | "save", act: () => Promise<void>) => {
-    if (busy.value !== null) return;
-    busy.value = what;
-    error.value = null;
-    fault.clear();
-    try {
-      await act();
-    } catch (reason) {
-      const message = messageOf(reason);
-      // A list has its lines, and no fields.
-      if (list !== null || !fault.refuse(message, element.current)) error.value = message;
-    }
-    busy.value = null;
-  };
-  return { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run };
+  return isCopy;
 }
 
 /** What the API gives in place of a secret. */
@@ -112,7 +151,7 @@ async function copyOf(id: string): Promise<Form> {
 }
 
 export function NewMonitor() {
-  const { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run } = useDraft();
+  const { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run, save } = useDraft();
   const { kind } = form.value;
   const isTunnel = kind === "vpn";
   return (
@@ -123,7 +162,7 @@ export function NewMonitor() {
         class="card form"
         onSubmit={(event) => {
           event.preventDefault();
-          void run("save", () => (list === null ? save(form.value) : saveList(list, form.value.tags)));
+          void run("save", save);
         }}
       >
         {isCopy.value ? <p class="hint">{t("new.secretsLeft")}</p> : <PasteField value={pasted.value} onValue={read} />}
@@ -311,34 +350,62 @@ function withProtocol(values: FormValues): FormValues {
   return found?.kind === "vpn" ? { ...values, protocol: String(found.fields.protocol ?? "") } : values;
 }
 
-async function save({ kind, name, values, tags }: Form): Promise<void> {
+async function saveOne({ kind, name, values, tags }: Form, isOpen: { readonly current: boolean }): Promise<void> {
   if (kind === "subscription") {
     await data(
       client.POST("/subscriptions", { body: { url: values.url ?? "", name: name.trim() === "" ? null : name } }),
     );
     say(t("new.savedSubscription", { name }));
-    go("/subscriptions");
+    if (isOpen.current) go("/subscriptions");
     return;
   }
   const made = (await create(kind, name, values, tags)) as Schemas["Monitor"];
   say(t("new.saved", { name: made.name }));
   void loadOverview();
-  go(`/monitors/${made.id}`);
+  if (isOpen.current) go(`/monitors/${made.id}`);
 }
 
-/** One after the other, so that a limit of the plan is met at the line where it is reached. */
-async function saveList(lines: readonly string[], tags: string): Promise<void> {
+/**
+ * One after the other, so that a limit of the plan is met at the line where it is reached.
+ * @param next told the lines that are still to come
+ */
+async function saveList(
+  lines: readonly string[],
+  tags: string,
+  next: (rest: readonly string[]) => void,
+): Promise<void> {
   for (const [index, line] of lines.entries()) {
     const found = detectLine(line);
     if (found === null || found.kind === "subscription") continue;
+    const { kind } = found;
     const values = Object.fromEntries(Object.entries(found.fields).map(([field, value]) => [field, String(value)]));
-    await create(found.kind, found.name, values, tags).catch((error: unknown) => {
+    next(lines.slice(index));
+    await whenAllowed(() => create(kind, found.name, values, tags)).catch((error: unknown) => {
       throw new Error(t("new.listStopped", { n: index, line, message: messageOf(error) }));
     });
   }
+  next([]);
   say(t("new.savedList", { n: lines.length }));
   void loadOverview();
-  go("/monitors");
+}
+
+/** A limit of more requests in a minute is none of the plan, s. */
+const LONGEST_WAIT_S = 60;
+
+/** A list may have more lines than a minute allows requests. */
+async function whenAllowed(ask: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    const waitS = await ask().then(
+      () => null,
+      (error: unknown) => {
+        const { status, retryAfterS } = error instanceof ApiError ? error : { status: 0, retryAfterS: null };
+        if (status !== 429 || retryAfterS === null || retryAfterS > LONGEST_WAIT_S) throw error;
+        return retryAfterS;
+      },
+    );
+    if (waitS === null) return;
+    await new Promise((resolve) => setTimeout(resolve, waitS * 1_000));
+  }
 }
 
 /** Nothing is stored. */

@@ -4,6 +4,7 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
+import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Show } from "../parts/states.tsx";
 import { Ago, Moment } from "../parts/time.tsx";
@@ -106,6 +107,7 @@ function Act({ open, close, changed }: ActProps) {
 /** @param passkey null: a new one */
 function Name({ passkey, close, changed }: Omit<ActProps, "open"> & { readonly passkey: Passkey | null }) {
   const name = useSignal(passkey?.name ?? "");
+  const fault = useFormFault(["name"]);
   const act = async () => {
     if (passkey === null) {
       await addPasskey(name.value).catch((error: unknown) => {
@@ -120,10 +122,11 @@ function Name({ passkey, close, changed }: Omit<ActProps, "open"> & { readonly p
   };
   const title = t(passkey === null ? "passkeys.add" : "passkeys.rename");
   return (
-    <Confirm title={title} close={close} confirm={title} act={act}>
+    <Confirm title={title} close={close} confirm={title} act={act} fault={fault}>
       <TextField
         label={t("passkeys.name")}
         hint={t("passkeys.nameHint")}
+        error={fault.of("name")}
         required
         maxLength={60}
         value={name.value}

@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Icon } from "../parts/icon.tsx";
-import { Scroll } from "../parts/scroll.tsx";
 import { Show } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
 import { Ago } from "../parts/time.tsx";
 import { ago, milliseconds } from "../words/times.ts";
 import { number, t } from "../words/words.ts";
@@ -91,26 +91,15 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-function Table({ title, heads, children }: { title: string; heads: readonly string[]; children: ComponentChildren }) {
+function Section({ title, heads, children }: { title: string; heads: readonly string[]; children: ComponentChildren }) {
   return (
     <section class="card">
       <header class="card-head">
         <h2>{title}</h2>
       </header>
-      <Scroll label={title}>
-        <table class="table" aria-label={title}>
-          <thead>
-            <tr>
-              {heads.map((head) => (
-                <th scope="col" key={head}>
-                  {head}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{children}</tbody>
-        </table>
-      </Scroll>
+      <Table label={title} heads={heads}>
+        {children}
+      </Table>
     </section>
   );
 }
@@ -118,7 +107,7 @@ function Table({ title, heads, children }: { title: string; heads: readonly stri
 function Schedulers({ rows }: { rows: View["schedulers"] }) {
   const heads = ["name", "shards", "monitors", "running", "waiting", "silent", "skipped", "spool"] as const;
   return (
-    <Table title={t("service.schedulers")} heads={heads.map((word) => t(`service.col.${word}`))}>
+    <Section title={t("service.schedulers")} heads={heads.map((word) => t(`service.col.${word}`))}>
       {rows.length === 0 && (
         <tr>
           <td colSpan={heads.length}>{t("service.own")}</td>
@@ -142,7 +131,7 @@ function Schedulers({ rows }: { rows: View["schedulers"] }) {
           ))}
         </tr>
       ))}
-    </Table>
+    </Section>
   );
 }
 
@@ -150,7 +139,7 @@ function Schedulers({ rows }: { rows: View["schedulers"] }) {
 function Checkers({ rows, atMs }: { rows: View["checkers"]; atMs: number }) {
   const heads = ["location", "name", "state", "clock", "running", "version", "seen"] as const;
   return (
-    <Table title={t("service.checkers")} heads={heads.map((word) => t(`service.col.${word}`))}>
+    <Section title={t("service.checkers")} heads={heads.map((word) => t(`service.col.${word}`))}>
       {rows.flatMap(({ code, healthy_checkers: healthy, machines }) =>
         machines.length === 0
           ? [
@@ -176,6 +165,6 @@ function Checkers({ rows, atMs }: { rows: View["checkers"]; atMs: number }) {
               </tr>
             )),
       )}
-    </Table>
+    </Section>
   );
 }

@@ -1,6 +1,7 @@
 /** What is set once and seldom looked at; each has a screen. */
 import type { ComponentChildren } from "preact";
 import { Icon } from "../parts/icon.tsx";
+import { BackLink } from "../parts/states.tsx";
 import { type Key, t } from "../words/words.ts";
 
 const PLACES: readonly { readonly path: string; readonly title: Key; readonly text: Key; readonly icon: string }[] = [
@@ -43,12 +44,7 @@ export function Settings() {
 export function SettingsHead({ title, children }: { title: Key; children?: ComponentChildren }) {
   return (
     <>
-      <p class="back">
-        <a href="#/settings">
-          <Icon name="chevron-left" size={16} />
-          {t("nav.settings")}
-        </a>
-      </p>
+      <BackLink path="/settings" title="nav.settings" />
       <header class="screen-head">
         <h1>{t(title)}</h1>
         {children}

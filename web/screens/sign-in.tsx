@@ -1,14 +1,47 @@
 /** By a key that is pasted once, or by the code of a one-time link, which is used up only by the button. */
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
+import { useModal } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { go, replaceParameter, route } from "../state/route.ts";
 import { resumeSession, signIn } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { OtherWays, providerFailure } from "./sign-in-ways.tsx";
 
-export function SignIn({ because }: { because: "start" | "ended" | "left" }) {
+export function SignIn() {
+  return (
+    <main class="sign-in">
+      <SignInForm />
+    </main>
+  );
+}
+
+/** Over whatever is open, when its session has ended. */
+export function SignInAgain() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useModal(dialog);
+  useEffect(() => {
+    // A browser closes a dialog that has prevented it once, and the next Escape would close the form behind.
+    const stay = (event: KeyboardEvent) => event.key === "Escape" && event.preventDefault();
+    addEventListener("keydown", stay, { capture: true });
+    return () => removeEventListener("keydown", stay, { capture: true });
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      class="sign-in again"
+      aria-label={t("signIn.title")}
+      onCancel={(event) => event.preventDefault()}
+      // As the gesture of a phone that goes back.
+      onClose={({ currentTarget }) => currentTarget.isConnected && currentTarget.showModal()}
+    >
+      <SignInForm hint={t("signIn.ended")} />
+    </dialog>
+  );
+}
+
+function SignInForm({ hint }: { hint?: string }) {
   const code = route.value.path === "/sign-in" ? route.value.query.get("code") : null;
   const key = useSignal("");
   const error = useSignal<string | null>(null);
@@ -30,30 +63,28 @@ export function SignIn({ because }: { because: "start" | "ended" | "left" }) {
     busy.value = false;
   };
   return (
-    <main class="sign-in">
-      <form class="card" onSubmit={submit}>
-        <p class="brand big">
-          <Icon name="activity" size={26} />
-          <span>Sonde</span>
+    <form class="card" onSubmit={submit}>
+      <p class="brand big">
+        <Icon name="activity" size={26} />
+        <span>Sonde</span>
+      </p>
+      <h1>{t("signIn.title")}</h1>
+      {hint !== undefined && <p class="hint">{hint}</p>}
+      {code === null ? (
+        <KeyField value={key.value} onValue={(text) => (key.value = text)} />
+      ) : (
+        <p>{t("signIn.code")}</p>
+      )}
+      {shown !== null && (
+        <p class="form-error" role="alert">
+          {shown}
         </p>
-        <h1>{t("signIn.title")}</h1>
-        {because === "ended" && <p class="hint">{t("signIn.ended")}</p>}
-        {code === null ? (
-          <KeyField value={key.value} onValue={(text) => (key.value = text)} />
-        ) : (
-          <p>{t("signIn.code")}</p>
-        )}
-        {shown !== null && (
-          <p class="form-error" role="alert">
-            {shown}
-          </p>
-        )}
-        <button type="submit" class="button primary wide" aria-disabled={busy.value}>
-          {t("signIn.act")}
-        </button>
-        {code === null && <OtherWays failed={(message) => (error.value = message)} />}
-      </form>
-    </main>
+      )}
+      <button type="submit" class="button primary wide" aria-disabled={busy.value}>
+        {t("signIn.act")}
+      </button>
+      {code === null && <OtherWays failed={(message) => (error.value = message)} />}
+    </form>
   );
 }
 

@@ -14,7 +14,16 @@ const MOST_LOGO = 65_536;
 const BADGES = ["status", "uptime", "latency", "certificate"] as const;
 
 /** An image as a data address: it is part of the page, and nothing else is asked for it. */
-export function LogoField({ value, onValue }: { value: string; onValue: (value: string) => void }) {
+export function LogoField({
+  refused,
+  value,
+  onValue,
+}: {
+  /** What the service says of it. */
+  refused: string | null;
+  value: string;
+  onValue: (value: string) => void;
+}) {
   const error = useSignal<string | null>(null);
   const read = (input: HTMLInputElement) => {
     const file = input.files?.[0];
@@ -27,7 +36,7 @@ export function LogoField({ value, onValue }: { value: string; onValue: (value: 
     reader.readAsDataURL(file);
   };
   return (
-    <Field label={t("page.logo")} hint={t("page.logoHint")} error={error.value}>
+    <Field label={t("page.logo")} hint={t("page.logoHint")} error={error.value ?? refused}>
       {(attributes) => (
         <span class="logo-field">
           {value !== "" && <img src={value} alt={t("page.logo")} height={40} />}

@@ -1,6 +1,7 @@
 /** The lines of a status page, in groups: which monitors each line stands for. */
 import type { Signal } from "@preact/signals";
 import { SelectField, TextField } from "../parts/field.tsx";
+import type { FormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { SelectorField } from "../parts/selector-field.tsx";
 import { t } from "../words/words.ts";
@@ -24,18 +25,27 @@ export interface FilledGroup {
 
 const FRESH: FilledComponent = { line: "", title: "", text: "", merge: "each" };
 
+/** @returns what the API calls the fields of the groups */
+export function namesOf(groups: readonly FilledGroup[]): readonly string[] {
+  return groups.flatMap(({ components }, at) => [
+    `groups.${at}.title`,
+    ...components.flatMap((_, line) => ["servers", "title"].map((name) => `groups.${at}.components.${line}.${name}`)),
+  ]);
+}
+
 /** @returns with another one, or without it, in that place */
 function withAt<T>(items: readonly T[], at: number, next: T | null): readonly T[] {
   return items.flatMap((one, index) => (index !== at ? [one] : next === null ? [] : [next]));
 }
 
-export function Groups({ groups }: { groups: Signal<readonly FilledGroup[]> }) {
+export function Groups({ groups, fault }: { groups: Signal<readonly FilledGroup[]>; fault: FormFault }) {
   return (
     <>
       {groups.value.map((group, index) => (
         <Group
           key={index}
           number={index + 1}
+          errorOf={(name) => fault.of(`groups.${index}.${name}`)}
           group={group}
           set={(next) => (groups.value = withAt(groups.value, index, next))}
         />
@@ -55,11 +65,13 @@ export function Groups({ groups }: { groups: Signal<readonly FilledGroup[]> }) {
 
 interface GroupProps {
   readonly number: number;
+  /** By the name that a field has within the group. */
+  readonly errorOf: (name: string) => string | null;
   readonly group: FilledGroup;
   readonly set: (group: FilledGroup | null) => void;
 }
 
-function Group({ number, group, set }: GroupProps) {
+function Group({ number, errorOf, group, set }: GroupProps) {
   const setLines = (components: readonly FilledComponent[]) => set({ ...group, components });
   return (
     <section class="card form" aria-label={t("page.group", { n: number })}>
@@ -77,6 +89,7 @@ function Group({ number, group, set }: GroupProps) {
       <div class="pair">
         <TextField
           label={t("page.groupTitle")}
+          error={errorOf("title")}
           required
           value={group.title}
           onValue={(title) => set({ ...group, title })}
@@ -93,6 +106,7 @@ function Group({ number, group, set }: GroupProps) {
           <Component
             key={index}
             number={index + 1}
+            errorOf={(name) => errorOf(`components.${index}.${name}`)}
             component={component}
             set={(next) => setLines(withAt(group.components, index, next))}
           />
@@ -109,16 +123,23 @@ function Group({ number, group, set }: GroupProps) {
 
 interface ComponentProps {
   readonly number: number;
+  /** By the name that a field has within the line. */
+  readonly errorOf: (name: string) => string | null;
   readonly component: FilledComponent;
   readonly set: (component: FilledComponent | null) => void;
 }
 
-function Component({ number, component, set }: ComponentProps) {
+function Component({ number, errorOf, component, set }: ComponentProps) {
   const { line, title, merge } = component;
   return (
     <li class="page-line">
       <div class="pair">
-        <SelectorField label={t("rule.which")} value={line} onValue={(text) => set({ ...component, line: text })} />
+        <SelectorField
+          label={t("rule.which")}
+          error={errorOf("servers")}
+          value={line}
+          onValue={(text) => set({ ...component, line: text })}
+        />
         <SelectField
           label={t("page.merge")}
           value={merge}
@@ -128,6 +149,7 @@ function Component({ number, component, set }: ComponentProps) {
         <TextField
           label={merge === "each" ? `${t("page.lineTitle")} ${t("field.optional")}` : t("page.lineTitle")}
           hint={t("page.lineTitleHint")}
+          error={errorOf("title")}
           required={merge !== "each"}
           value={title}
           onValue={(text) => set({ ...component, title: text })}

@@ -1,20 +1,22 @@
 /** One status page: what it shows, to whom, and how it looks. */
 import { type Signal, useSignal } from "@preact/signals";
-import { client, data, type Schemas } from "../api/client.ts";
+import { useRef } from "preact/hooks";
+import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { listOf } from "../parts/monitor-fields.ts";
 import { readSelector, subscriptions } from "../parts/selector-field.tsx";
-import { Show } from "../parts/states.tsx";
+import { ShowOne } from "../parts/states.tsx";
 import { useThingTitle } from "../parts/title.ts";
-import { attempt, say } from "../state/notices.ts";
+import { say } from "../state/notices.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import type { ScreenProps } from "./screen.ts";
 import { Addresses, LogoField } from "./status-page-extras.tsx";
-import { type FilledGroup, Groups } from "./status-page-groups.tsx";
+import { type FilledGroup, Groups, namesOf } from "./status-page-groups.tsx";
 import { PageUpdates } from "./status-page-updates.tsx";
 import { publicAddress } from "./status-pages.tsx";
 
@@ -23,6 +25,8 @@ const ACCESS = ["public", "link", "password", "session"] as const;
 const THEMES = ["auto", "light", "dark"] as const;
 const FRAMES = ["none", "self", "*"] as const;
 
+const LIST = { path: "/status-pages", title: "nav.statusPages" } as const;
+
 export function StatusPage({ params: { id = "" } }: ScreenProps) {
   const page = useResource(
     (signal) => data(client.GET("/status-pages/{id}", { params: { path: { id } }, signal })),
@@ -30,15 +34,9 @@ export function StatusPage({ params: { id = "" } }: ScreenProps) {
   );
   return (
     <div class="screen narrow">
-      <p class="back">
-        <a href="#/status-pages">
-          <Icon name="chevron-left" size={16} />
-          {t("nav.statusPages")}
-        </a>
-      </p>
-      <Show resource={page} rows={8} heading={t("nav.statusPages")}>
+      <ShowOne resource={page} rows={8} list={LIST}>
         {(view) => <Editor page={view} changed={page.reload} />}
-      </Show>
+      </ShowOne>
     </div>
   );
 }
@@ -47,6 +45,7 @@ interface Filled {
   readonly texts: Signal<Readonly<Record<Text, string>>>;
   readonly flags: Signal<Readonly<Record<Flag, boolean>>>;
   readonly groups: Signal<readonly FilledGroup[]>;
+  readonly fault: FormFault;
 }
 
 type Text =
@@ -68,8 +67,26 @@ type Text =
   | "css";
 type Flag = "listed" | "index" | "uptime" | "latency" | "certificate";
 
+/** As the API names them. */
+const NAMES = [
+  ...["title", "slug", "text", "domains", "timezone", "language", "accent", "days", "home", "contact", "password"],
+  ...["logo", "css"],
+];
+
 function useFilled(page: Page): Filled {
   const line = (servers: unknown) => selectorText(servers as ApiSelector, subscriptions());
+  const groups = useSignal<readonly FilledGroup[]>(
+    page.groups.map(({ title, open, components }) => ({
+      title,
+      open,
+      components: components.map((one) => ({
+        line: line(one.servers),
+        title: one.title ?? "",
+        text: one.text,
+        merge: one.merge,
+      })),
+    })),
+  );
   return {
     texts: useSignal({
       title: page.title,
@@ -96,18 +113,8 @@ function useFilled(page: Page): Filled {
       latency: page.show.latency,
       certificate: page.show.certificate,
     }),
-    groups: useSignal<readonly FilledGroup[]>(
-      page.groups.map(({ title, open, components }) => ({
-        title,
-        open,
-        components: components.map((one) => ({
-          line: line(one.servers),
-          title: one.title ?? "",
-          text: one.text,
-          merge: one.merge,
-        })),
-      })),
-    ),
+    groups,
+    fault: useFormFault([...NAMES, ...namesOf(groups.value)]),
   };
 }
 
@@ -126,10 +133,10 @@ function bodyOf({ texts, flags, groups }: Filled, page: Page): Schemas["UpdateSt
     links: { home: home === "" ? null : home, contact: contact === "" ? null : contact },
     access: { type: access, ...(access === "password" && password !== "" && { password }) },
     show: { ...page.show, uptime, latency, certificate },
-    groups: groups.value.map((group) => ({
+    groups: groups.value.map((group, at) => ({
       ...group,
-      components: group.components.map((one) => ({
-        servers: readSelector(one.line),
+      components: group.components.map((one, line) => ({
+        servers: readSelector(one.line, `groups.${at}.components.${line}.servers`),
         title: one.title === "" ? null : one.title,
         text: one.text,
         merge: one.merge,
@@ -142,18 +149,23 @@ function bodyOf({ texts, flags, groups }: Filled, page: Page): Schemas["UpdateSt
 function Editor({ page, changed }: { page: Page; changed: () => void }) {
   const filled = useFilled(page);
   useThingTitle(page.title);
+  const form = useRef<HTMLFormElement>(null);
   const params = { path: { id: String(page.id) } };
   const save = async (published: boolean) => {
-    const done = await attempt(() =>
-      data(client.PUT("/status-pages/{id}", { params, body: { ...bodyOf(filled, page), published } })),
-    );
-    if (!done) return;
+    filled.fault.clear();
+    try {
+      await data(client.PUT("/status-pages/{id}", { params, body: { ...bodyOf(filled, page), published } }));
+    } catch (reason) {
+      if (!filled.fault.refuse(reason, form.current)) say(messageOf(reason), true);
+      return;
+    }
     filled.texts.value = { ...filled.texts.value, password: "" };
     say(t("page.saved", { name: filled.texts.value.title }));
     changed();
   };
   return (
     <form
+      ref={form}
       class="form"
       onSubmit={(event) => {
         event.preventDefault();
@@ -186,7 +198,7 @@ function Editor({ page, changed }: { page: Page; changed: () => void }) {
         </div>
         <Area name="text" filled={filled} hint={t("page.textHint")} />
       </section>
-      <Groups groups={filled.groups} />
+      <Groups groups={filled.groups} fault={filled.fault} />
       <Readers filled={filled} />
       <Looks filled={filled} />
       <Addresses page={page} changed={changed} />
@@ -202,10 +214,11 @@ type TextProps = {
   required?: boolean;
 };
 
-function Text({ name, filled: { texts }, hint, required = false }: TextProps) {
+function Text({ name, filled: { texts, fault }, hint, required = false }: TextProps) {
   return (
     <TextField
       label={t(`page.${name}`)}
+      error={fault.of(name)}
       {...(hint !== undefined && { hint })}
       required={required}
       value={texts.value[name]}
@@ -214,9 +227,9 @@ function Text({ name, filled: { texts }, hint, required = false }: TextProps) {
   );
 }
 
-function Area({ name, filled: { texts }, hint }: TextProps) {
+function Area({ name, filled: { texts, fault }, hint }: TextProps) {
   return (
-    <Field label={t(`page.${name}`)} {...(hint !== undefined && { hint })}>
+    <Field label={t(`page.${name}`)} error={fault.of(name)} {...(hint !== undefined && { hint })}>
       {(attributes) => (
         <textarea
           dir="auto"
@@ -273,7 +286,7 @@ function Readers({ filled }: { filled: Filled }) {
 }
 
 function Looks({ filled }: { filled: Filled }) {
-  const { texts } = filled;
+  const { texts, fault } = filled;
   return (
     <section class="card form" aria-labelledby="looks">
       <h2 id="looks">{t("page.looks")}</h2>
@@ -284,7 +297,7 @@ function Looks({ filled }: { filled: Filled }) {
           options={THEMES.map((word) => [word, t(`theme.${word === "auto" ? "system" : word}`)] as const)}
           onValue={(theme) => (texts.value = { ...texts.value, theme })}
         />
-        <Field label={t("page.accent")}>
+        <Field label={t("page.accent")} error={fault.of("accent")}>
           {(attributes) => (
             <input
               type="color"
@@ -294,7 +307,11 @@ function Looks({ filled }: { filled: Filled }) {
             />
           )}
         </Field>
-        <LogoField value={texts.value.logo} onValue={(logo) => (texts.value = { ...texts.value, logo })} />
+        <LogoField
+          refused={fault.of("logo")}
+          value={texts.value.logo}
+          onValue={(logo) => (texts.value = { ...texts.value, logo })}
+        />
         <Text name="days" filled={filled} hint={t("page.daysHint")} />
         <Text name="timezone" filled={filled} />
         <Text name="language" filled={filled} hint={t("page.languageHint")} />

@@ -4,6 +4,7 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
+import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { say } from "../state/notices.ts";
@@ -101,21 +102,30 @@ export function slugOf(title: string): string {
 function Add({ close }: { close: () => void }) {
   const title = useSignal("");
   const slug = useSignal<string | null>(null);
+  const fault = useFormFault(["title", "slug"]);
   return (
     <Confirm
       title={t("page.add")}
       close={close}
       confirm={t("act.save")}
+      fault={fault}
       act={async () => {
         const body = { title: title.value, slug: slug.value ?? slugOf(title.value), groups: [ALL_GROUP()] };
         const { id } = await data(client.POST("/status-pages", { body: body as Schemas["CreateStatusPage"] }));
         go(`/status-pages/${id}`);
       }}
     >
-      <TextField label={t("page.title")} required value={title.value} onValue={(text) => (title.value = text)} />
+      <TextField
+        label={t("page.title")}
+        error={fault.of("title")}
+        required
+        value={title.value}
+        onValue={(text) => (title.value = text)}
+      />
       <TextField
         label={t("page.slug")}
         hint={t("page.slugHint")}
+        error={fault.of("slug")}
         required
         spellcheck={false}
         value={slug.value ?? slugOf(title.value)}

@@ -7,7 +7,7 @@ import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { WindowedBody } from "../parts/rows.tsx";
 import { Scroll } from "../parts/scroll.tsx";
-import { Show } from "../parts/states.tsx";
+import { Show, ShowOne } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
 import { useThingTitle } from "../parts/title.ts";
 import { categoryWord } from "../parts/why.tsx";
@@ -32,6 +32,8 @@ const PAGE = 1_000;
 const MOST_PAGES = 10;
 const ROW_PX = 37;
 
+const LIST = { path: "/subscriptions", title: "nav.subscriptions" } as const;
+
 export function Subscription({ params: { id = "" } }: ScreenProps) {
   const path = { id };
   const one = useResource(
@@ -41,20 +43,14 @@ export function Subscription({ params: { id = "" } }: ScreenProps) {
   );
   return (
     <div class="screen">
-      <p class="back">
-        <a href="#/subscriptions">
-          <Icon name="chevron-left" size={16} />
-          {t("nav.subscriptions")}
-        </a>
-      </p>
-      <Show resource={one} rows={8} heading={t("nav.subscriptions")}>
+      <ShowOne resource={one} rows={8} list={LIST}>
         {(view) => (
           <>
             <Head view={view} changed={one.reload} />
             <Configurations key={view.lastSyncedAt ?? ""} id={view.id} />
           </>
         )}
-      </Show>
+      </ShowOne>
     </div>
   );
 }

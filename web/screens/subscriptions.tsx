@@ -4,6 +4,7 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
+import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
@@ -92,11 +93,13 @@ export function SyncState({ view }: { view: SubscriptionView }) {
 function Add({ close }: { close: () => void }) {
   const url = useSignal("");
   const name = useSignal("");
+  const fault = useFormFault(["url", "name"]);
   return (
     <Confirm
       title={t("subscription.add")}
       close={close}
       confirm={t("act.save")}
+      fault={fault}
       act={async () => {
         const body = { url: url.value.trim(), name: name.value.trim() === "" ? null : name.value };
         const made = await data(client.POST("/subscriptions", { body }));
@@ -106,6 +109,7 @@ function Add({ close }: { close: () => void }) {
     >
       <TextField
         label={t("field.url")}
+        error={fault.of("url")}
         required
         autoComplete="off"
         value={url.value}
@@ -113,6 +117,7 @@ function Add({ close }: { close: () => void }) {
       />
       <TextField
         label={`${t("field.name")} ${t("field.optional")}`}
+        error={fault.of("name")}
         value={name.value}
         onValue={(text) => (name.value = text)}
       />

@@ -4,7 +4,9 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Scroll } from "../parts/scroll.tsx";
 import { Show } from "../parts/states.tsx";
+import { Table } from "../parts/table.tsx";
 import { Moment } from "../parts/time.tsx";
+import { dayOfUtc } from "../words/times.ts";
 import { number, t } from "../words/words.ts";
 import { SettingsHead } from "./settings.tsx";
 
@@ -57,30 +59,39 @@ function Window({ name, window: { used, limit, resets_at: at } }: { name: string
 
 function Daily({ days }: { days: Schemas["Usage"]["daily"] }) {
   const most = Math.max(1, ...days.map(({ requests }) => requests));
+  const [first, last] = [days[0], days.at(-1)];
   return (
-    <section class="card" aria-labelledby="daily">
+    <section class="card">
       <header class="card-head">
-        <h2 id="daily">{t("usage.daily")}</h2>
+        <h2>{t("usage.daily")}</h2>
+        <span class="faint">{t("usage.busiest", { n: most })}</span>
       </header>
       <Scroll label={t("usage.daily")}>
-        <svg class="days" role="img" aria-label={t("usage.daily")} width={days.length * BARS.step} height={BARS.height}>
-          {days.map(({ date, requests }, index) => {
-            const height = Math.max(1, (requests / most) * BARS.height);
-            return (
-              <rect
-                key={date}
-                class="tone-accent beat"
-                x={index * BARS.step}
-                y={BARS.height - height}
-                width={BARS.width}
-                height={height}
-                rx={2}
-              >
-                <title>{`${date}: ${number(requests)}`}</title>
-              </rect>
-            );
-          })}
-        </svg>
+        <div class="usage-days">
+          <svg role="img" aria-label={t("usage.daily")} width={days.length * BARS.step} height={BARS.height}>
+            {days.map(({ date, requests }, index) => {
+              const height = Math.max(1, (requests / most) * BARS.height);
+              return (
+                <rect
+                  key={date}
+                  x={index * BARS.step}
+                  y={BARS.height - height}
+                  width={BARS.width}
+                  height={height}
+                  rx={2}
+                >
+                  <title>{`${date}: ${number(requests)}`}</title>
+                </rect>
+              );
+            })}
+          </svg>
+          {first !== undefined && last !== undefined && (
+            <p class="faint ends">
+              <span>{dayOfUtc(first.date)}</span>
+              <span>{dayOfUtc(last.date)}</span>
+            </p>
+          )}
+        </div>
       </Scroll>
     </section>
   );
@@ -89,32 +100,21 @@ function Daily({ days }: { days: Schemas["Usage"]["daily"] }) {
 function Endpoints({ rows }: { rows: Schemas["Usage"]["endpoints"] }) {
   if (rows.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="endpoints">
+    <section class="card">
       <header class="card-head">
-        <h2 id="endpoints">{t("usage.endpoints")}</h2>
+        <h2>{t("usage.endpoints")}</h2>
       </header>
-      <Scroll label={t("usage.endpoints")}>
-        <table class="table">
-          <thead>
-            <tr>
-              <th scope="col">{t("usage.endpoint")}</th>
-              <th scope="col">{t("usage.requests")}</th>
-              <th scope="col">{t("usage.errors")}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.slice(0, MOST_ENDPOINTS).map(({ method, path, requests, errors }) => (
-              <tr key={`${method} ${path}`}>
-                <td>
-                  <code>{`${method} ${path}`}</code>
-                </td>
-                <td class="number">{number(requests)}</td>
-                <td class="number">{number(errors)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </Scroll>
+      <Table label={t("usage.endpoints")} heads={[t("usage.endpoint"), t("usage.requests"), t("usage.errors")]}>
+        {rows.slice(0, MOST_ENDPOINTS).map(({ method, path, requests, errors }) => (
+          <tr key={`${method} ${path}`}>
+            <td>
+              <code>{`${method} ${path}`}</code>
+            </td>
+            <td class="number">{number(requests)}</td>
+            <td class="number">{number(errors)}</td>
+          </tr>
+        ))}
+      </Table>
     </section>
   );
 }

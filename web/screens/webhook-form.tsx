@@ -4,6 +4,7 @@ import { EVENT_TYPES, type EventType } from "../../model/event.ts";
 import { client, data, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
+import { useFormFault } from "../parts/form-fault.ts";
 import { say } from "../state/notices.ts";
 import { t } from "../words/words.ts";
 
@@ -24,6 +25,7 @@ export function EditWebhook({
   const url = useSignal("");
   const all = useSignal(webhook === null || webhook.events === null);
   const events = useSignal<readonly EventType[]>(webhook?.events ?? []);
+  const fault = useFormFault(["url"]);
   const act = async () => {
     if (!all.value && events.value.length === 0) throw new Error(t("webhook.needsEvents"));
     const chosen = all.value ? null : [...events.value];
@@ -39,10 +41,11 @@ export function EditWebhook({
   };
   const title = t(webhook === null ? "webhook.add" : "webhook.edit");
   return (
-    <Confirm title={title} close={close} confirm={t("act.save")} act={act}>
+    <Confirm title={title} close={close} confirm={t("act.save")} act={act} fault={fault}>
       <TextField
         label={t("field.url")}
         hint={webhook === null ? t("webhook.urlHint") : t("webhook.urlKept", { url: webhook.url })}
+        error={fault.of("url")}
         type="url"
         dir="ltr"
         required={webhook === null}

@@ -25,16 +25,21 @@ export function followShortcuts(): void {
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
       event.preventDefault();
-      paletteOpen.value = true;
+      if (!isAsked()) paletteOpen.value = true;
       return;
     }
     if (shortcuts.value === "off" || event.ctrlKey || event.metaKey || event.altKey || isWriting(event.target)) return;
-    if (document.querySelector("dialog[open]") !== null) return;
+    if (isAsked()) return;
     const place = event.timeStamp - goAtMs < PAIR_MS ? PLACES[event.key] : undefined;
     goAtMs = event.key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
     if (place !== undefined) go(place);
     else if (press(event.key)) event.preventDefault();
   });
+}
+
+/** A dialog is answered before anything else is done. */
+function isAsked(): boolean {
+  return document.querySelector("dialog[open]") !== null;
 }
 
 function isWriting(target: EventTarget | null): boolean {

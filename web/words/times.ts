@@ -65,6 +65,11 @@ export function shortDay(atMs: number): string {
   return format({ day: "numeric", month: "short" }, atMs);
 }
 
+/** @param date YYYY-MM-DD of a day that the service counts in UTC: in the reader's own zone it would be another */
+export function dayOfUtc(date: string): string {
+  return format({ day: "numeric", month: "short", timeZone: "UTC" }, Date.parse(date));
+}
+
 export function day(atMs: number): string {
   return format({ weekday: "long", day: "numeric", month: "long" }, atMs);
 }

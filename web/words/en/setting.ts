@@ -194,6 +194,7 @@ export const setting = {
   "usage.noLimit": "without a limit",
   "usage.resets": "Starts anew",
   "usage.daily": "Requests a day",
+  "usage.busiest": "at most {n}",
   "usage.endpoints": "By endpoint",
   "usage.endpoint": "Endpoint",
   "usage.requests": "Requests",

@@ -198,6 +198,7 @@ export const setting: WordsOf<typeof english> = {
   "usage.noLimit": "بدون محدودیت",
   "usage.resets": "شمارش از نو",
   "usage.daily": "درخواست در روز",
+  "usage.busiest": "بیشینه {n}",
   "usage.endpoints": "بر پایهٔ نقطهٔ API",
   "usage.endpoint": "نقطهٔ API",
   "usage.requests": "درخواست‌ها",

@@ -216,6 +216,7 @@ export const setting: WordsOf<typeof english> = {
   "usage.noLimit": "без ограничения",
   "usage.resets": "Счёт начнётся заново",
   "usage.daily": "Запросов в день",
+  "usage.busiest": "не больше {n}",
   "usage.endpoints": "По методам",
   "usage.endpoint": "Метод",
   "usage.requests": "Запросы",

@@ -197,6 +197,7 @@ export const setting: WordsOf<typeof english> = {
   "usage.noLimit": "不限",
   "usage.resets": "重新计数",
   "usage.daily": "每日请求数",
+  "usage.busiest": "最多 {n}",
   "usage.endpoints": "按接口",
   "usage.endpoint": "接口",
   "usage.requests": "请求",
