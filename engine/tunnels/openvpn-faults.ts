@@ -38,7 +38,7 @@ export function faultOfSilence(stage: Stage, context: SilenceContext): NetworkFa
         `The server answered the first packet and is silent since TLS began (${seconds} s)`,
         {
           peerAnswered: true,
-          hint: "It may speak only other TLS versions than tls-version-min and -max allow, or large packets are lost on the way",
+          hint: "It may take no further client (max-clients) or none so soon (connect-freq), want another TLS version or cipher than the profile, or large packets are lost on the way",
         },
       );
     case "certificates":
