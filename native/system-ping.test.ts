@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { once, setMaxListeners } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
@@ -83,6 +83,7 @@ describeWith(["system ping"], "the system's ping", () => {
 
   it("runs a bounded number at once, and says that it is busy beyond a bounded queue", async () => {
     const controller = new AbortController();
+    setMaxListeners(0, controller.signal);
     const busy: number[] = [];
     const asked = Array.from({ length: 600 }, (_, index) =>
       system.run({ ...REQUEST, count: 100 }, controller.signal).then(

@@ -1,7 +1,7 @@
 /** Connections that are slow on purpose: in what they send, in what they read, in going away. Others are answered beside them. */
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { HttpServer, ListenOptions } from "../../api/http.ts";
 
 const CROWD = 300;
@@ -13,10 +13,10 @@ const PATIENCE_MS = 40_000;
 /** @param listen one of the two servers */
 export function slowSuite(listen: (options: ListenOptions) => Promise<HttpServer>): void {
   describe("slow connections", () => {
-    const crowds: Socket[] = [];
-    let server: HttpServer | null = null;
-    const start = async (): Promise<HttpServer> => {
-      server = await listen({
+    /** @param work gets the port, and what it opens: that ends with it, as the server does */
+    async function beside(work: (port: number, crowd: Socket[]) => Promise<void>): Promise<void> {
+      const crowd: Socket[] = [];
+      const server = await listen({
         host: "127.0.0.1",
         port: 0,
         bodyTimeoutMs: 1_000,
@@ -26,15 +26,16 @@ export function slowSuite(listen: (options: ListenOptions) => Promise<HttpServer
         drainTimeoutMs: 1_000,
         handle: ({ path }) => ({ status: 200, headers: [], body: path === "/long" ? LONG : "short" }),
       });
-      return server;
-    };
-    afterEach(async () => {
-      for (const socket of crowds.splice(0)) socket.destroy();
-      await server?.close();
-      server = null;
-    });
+      try {
+        await work(server.port, crowd);
+      } finally {
+        for (const socket of crowd) socket.destroy();
+        await server.close();
+      }
+    }
 
-    it.each([
+    // They wait nearly all of their time, each for a server of its own.
+    it.concurrent.each([
       ["say nothing", () => ""],
       ["send half a head", () => "GET /short HTTP/1.1\r\nHost: a\r\n"],
       ["send half a body", () => "POST /short HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{"],
@@ -46,56 +47,56 @@ export function slowSuite(listen: (options: ListenOptions) => Promise<HttpServer
       ["end their side while they never read", () => "GET /long HTTP/1.1\r\nHost: a\r\n\r\n"],
     ])(
       `ends ${CROWD} that %s, and answers others meanwhile`,
-      async (what, bytes) => {
-        const { port } = await start();
-        for (let made = 0; made < CROWD; made++) {
-          const socket = await open(port, what.includes("never read"));
-          crowds.push(socket);
-          if (what.startsWith("end their side")) socket.end(bytes());
-          else socket.write(bytes());
-        }
-        expect(await answered(port)).toMatch(/^HTTP\/1\.1 200 .*short$/s);
-        await nothingHeld(port);
-        expect(await answered(port)).toMatch(/^HTTP\/1\.1 200 .*short$/s);
-      },
+      (what, bytes) =>
+        beside(async (port, crowd) => {
+          for (let made = 0; made < CROWD; made++) {
+            const socket = await open(port, what.includes("never read"));
+            crowd.push(socket);
+            if (what.startsWith("end their side")) socket.end(bytes());
+            else socket.write(bytes());
+          }
+          expect(await answered(port)).toMatch(/^HTTP\/1\.1 200 .*short$/s);
+          await nothingHeld(port);
+          expect(await answered(port)).toMatch(/^HTTP\/1\.1 200 .*short$/s);
+        }),
       PATIENCE_MS,
     );
 
     it(
       "holds one answer for a connection that asks on and never reads",
-      async () => {
-        const { port } = await start();
-        const before = process.memoryUsage.rss();
-        const socket = await open(port, true);
-        crowds.push(socket);
-        // 200 answers of 8 MiB, asked for in one piece.
-        socket.write("GET /long HTTP/1.1\r\nHost: a\r\n\r\n".repeat(200));
-        expect(await answered(port)).toMatch(/^HTTP\/1\.1 200 .*short$/s);
-        expect(process.memoryUsage.rss() - before).toBeLessThan(256 * 2 ** 20);
-        await nothingHeld(port);
-      },
+      () =>
+        beside(async (port, crowd) => {
+          const before = process.memoryUsage.rss();
+          const socket = await open(port, true);
+          crowd.push(socket);
+          // 200 answers of 8 MiB, asked for in one piece.
+          socket.write("GET /long HTTP/1.1\r\nHost: a\r\n\r\n".repeat(200));
+          expect(await answered(port)).toMatch(/^HTTP\/1\.1 200 .*short$/s);
+          expect(process.memoryUsage.rss() - before).toBeLessThan(256 * 2 ** 20);
+          await nothingHeld(port);
+        }),
       PATIENCE_MS,
     );
 
     it(
       "gives a slow reader all of a long answer while it goes on",
-      async () => {
-        const { port } = await start();
-        const socket = await open(port, false);
-        crowds.push(socket);
-        let size = 0;
-        const whole = new Promise<void>((settle) => {
-          socket.on("data", (chunk: Buffer) => {
-            size += chunk.length;
-            socket.pause();
-            setImmediate(() => socket.resume());
-            if (size > LONG.length) settle();
+      () =>
+        beside(async (port, crowd) => {
+          const socket = await open(port, false);
+          crowd.push(socket);
+          let size = 0;
+          const whole = new Promise<void>((settle) => {
+            socket.on("data", (chunk: Buffer) => {
+              size += chunk.length;
+              socket.pause();
+              setImmediate(() => socket.resume());
+              if (size > LONG.length) settle();
+            });
           });
-        });
-        socket.write("GET /long HTTP/1.1\r\nHost: a\r\n\r\n");
-        await whole;
-        expect(size).toBeGreaterThan(LONG.length);
-      },
+          socket.write("GET /long HTTP/1.1\r\nHost: a\r\n\r\n");
+          await whole;
+          expect(size).toBeGreaterThan(LONG.length);
+        }),
       PATIENCE_MS,
     );
   });
@@ -119,6 +120,7 @@ async function nothingHeld(port: number): Promise<void> {
   const held = (): number =>
     readFileSync("/proc/self/net/tcp", "latin1")
       .split("\n")
+      .filter((line) => line.includes(local))
       .map((line) => line.trim().split(/ +/))
       // Columns of proc(5): local address, remote address, state (0A: listening), …, the socket's inode, 0 when no process has it.
       .filter(([, address, , state, , , , , , inode]) => address === local && state !== "0A" && inode !== "0").length;
