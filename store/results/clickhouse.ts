@@ -198,6 +198,13 @@ export class ClickHouseResults implements ResultStore {
     if (!answer.success) throw readError(answer.error, this.#schema.forget);
   }
 
+  /** @returns its version where it has no tokens of inserts, so that a repeated one would double its rows; null: it has them, or does not say */
+  async outdatedVersion(): Promise<string | null> {
+    const query = `SELECT if(count() = 0, version(), '') AS version FROM system.settings WHERE name = 'insert_deduplication_token'`;
+    const [version = ""] = await this.#schema.runner.column(query).catch(() => []);
+    return version === "" ? null : version;
+  }
+
   async thin(): Promise<void> {
     try {
       await this.#schema.ensure();
@@ -220,18 +227,24 @@ export class ClickHouseResults implements ResultStore {
  */
 export async function openClickHouse(options: ResultStoreOptions): Promise<ClickHouseResults> {
   const results = new ClickHouseResults(options);
+  const { host } = new URL(options.url);
   try {
     await results.ping();
-    return results;
   } catch (error) {
     await results.close();
     const [reason = ""] = String(error instanceof Error ? error.message : error).split("\n", 1);
-    const { host } = new URL(options.url);
     throw new StoreError(
       `no ClickHouse answers at ${host} (${reason.slice(0, LONGEST_REASON)}): start it, or correct SONDE_CLICKHOUSE_URL`,
       { cause: error, store: "results" },
     );
   }
+  const version = await results.outdatedVersion();
+  if (version === null) return results;
+  await results.close();
+  throw new StoreError(
+    `the ClickHouse at ${host} is version ${version}, too old for Sonde: install a current one (Debian's own package is of 2018)`,
+    { store: "results" },
+  );
 }
 
 export interface Server {

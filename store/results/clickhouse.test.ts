@@ -1,0 +1,35 @@
+/** What a ClickHouse server must have, said at the start. */
+import { once } from "node:events";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import pino from "pino";
+import { afterEach, expect, it } from "vitest";
+import { openClickHouse } from "./clickhouse.ts";
+
+let server: Server;
+afterEach(async () => {
+  server.closeAllConnections();
+  await new Promise((settle) => server.close(settle));
+});
+
+/** @param version what it answers to the question for what it lacks; empty: nothing */
+async function urlOf(version: string): Promise<string> {
+  server = createServer(async (request, response) => {
+    let text = decodeURIComponent(request.url ?? "");
+    for await (const chunk of request) text += chunk;
+    response.end(text.includes("system.settings") ? JSON.stringify({ meta: [], data: [{ version }], rows: 1 }) : "1\n");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return `http://default@127.0.0.1:${(server.address() as AddressInfo).port}/sonde`;
+}
+
+it("refuses a server that would double the rows of a repeated insert, and takes another", async () => {
+  const log = pino({ level: "silent" });
+  const opening = openClickHouse({ url: await urlOf("18.16.1"), log });
+  await expect(opening).rejects.toThrow(
+    /^the ClickHouse at 127\.0\.0\.1:\d+ is version 18\.16\.1, too old for Sonde: /,
+  );
+  await new Promise((settle) => server.close(settle));
+  await (await openClickHouse({ url: await urlOf(""), log })).close();
+});
