@@ -107,7 +107,23 @@ describeWith(["chromium"], "the page, refused", () => {
     await opened("/keys", "Keys", "Make a key");
     await dialog.getByLabel("Name").fill(LONG);
     await refusedAt(dialog, "Name", /at most 120/);
+    // What is refused after the dialog was closed is told all the same.
+    let answer = (): void => {};
+    const closed = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route("**/api/v1/keys", async (route) => {
+      await closed;
+      await route.continue();
+    });
+    await dialog.getByRole("button", { name: "Make" }).click();
     await leave();
+    answer();
+    await page
+      .getByRole("alert")
+      .filter({ hasText: /at most 120/ })
+      .waitFor();
+    await page.getByRole("alert").getByRole("button", { name: "Close" }).click();
 
     await opened("/workspace", "Workspace", "Invite");
     await dialog.getByLabel("E-mail").fill("ada@test-site.org");

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
+import { say } from "../state/notices.ts";
 import { t } from "../words/words.ts";
 import type { FormFault } from "./form-fault.ts";
 
@@ -26,6 +27,18 @@ export function useModal(dialog: RefObject<HTMLDialogElement>): void {
       (isThere ? opener : document.getElementById("main"))?.focus();
     };
   }, [dialog]);
+}
+
+/** @returns whether what calls it is still there */
+export function useOpen() {
+  const isOpen = useRef(true);
+  useEffect(
+    () => () => {
+      isOpen.current = false;
+    },
+    [],
+  );
+  return isOpen;
 }
 
 export function Dialog({ title, close, children, wide = false }: DialogProps) {
@@ -70,6 +83,7 @@ export function Confirm({
   const form = useRef<HTMLFormElement>(null);
   const error = useSignal<string | null>(null);
   const busy = useSignal(false);
+  const isOpen = useOpen();
   const submit = async (event: Event) => {
     event.preventDefault();
     if (busy.value) return;
@@ -80,7 +94,9 @@ export function Confirm({
       await act();
       close();
     } catch (reason) {
-      if (fault?.refuse(reason, form.current) !== true) error.value = messageOf(reason);
+      // Who has closed it meanwhile would take it for done.
+      if (!isOpen.current) say(messageOf(reason), true);
+      else if (fault?.refuse(reason, form.current) !== true) error.value = messageOf(reason);
     } finally {
       busy.value = false;
     }

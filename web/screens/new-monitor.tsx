@@ -2,6 +2,7 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError, client, data, messageOf, type Schemas } from "../api/client.ts";
+import { useOpen } from "../parts/dialog.tsx";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -93,18 +94,6 @@ function useDraft() {
     }
   };
   return { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run, save };
-}
-
-/** @returns whether the screen is still there */
-function useOpen() {
-  const isOpen = useRef(true);
-  useEffect(
-    () => () => {
-      isOpen.current = false;
-    },
-    [],
-  );
-  return isOpen;
 }
 
 /** Begins with what another screen hands over, or with a copy of another monitor. @returns whether it is a copy */
