@@ -9,6 +9,7 @@ import type { ResultRow } from "../../model/result.ts";
 import { ClickHouseResults } from "../../store/results/clickhouse.ts";
 import { EmbeddedClickHouse } from "../../store/results/embedded/child.ts";
 import type { ResultStore } from "../../store/results/result-store.ts";
+import { ResultsCopy } from "../../store/results/results-copy.ts";
 import { COLUMN_NAMES } from "../../store/results/schema.ts";
 import { Spool } from "../../store/results/spool.ts";
 import { useOf } from "../process-tree.ts";
@@ -87,6 +88,10 @@ async function inserts(
 
 /** Rows of one day, made by the engine itself, some at a time. */
 export async function fill(url: string, fromRow: number, toRow: number, nowMs: number, projects = 3): Promise<void> {
+  // A service makes the tables with its first insert or read, which may not have come.
+  const tables = new ResultsCopy(url, log);
+  await tables.prepare();
+  await tables.close();
   const client = createClient({ url, request_timeout: 600_000 });
   const step = 250_000;
   for (let at = fromRow; at < toRow; at += step) {
