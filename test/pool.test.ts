@@ -247,7 +247,9 @@ test("an uncaught exception takes the same way; a stray rejection harms no check
   const { define, run: runAll, outcomes, logged, until } = await start(2);
   define([spec(1, "crash"), spec(2, "stray"), ...ids(3, 40).map((key) => spec(key, "turn"))]);
   runAll(ids(2, 40).map((id) => run(id)));
-  await until(() => outcomes.length >= 39 && logged.some((line) => line.startsWith("a probe left rejections")));
+  await until(
+    () => outcomes.length >= 39 && logged.some((line) => line.startsWith("promises were rejected without a handler")),
+  );
   expect(outcomes.every(({ verdict }) => verdict === "ok")).toBe(true);
   expect(logged).not.toContain("a prober is down");
   runAll([run(100, 1), ...ids(103, 140).map((id) => run(id, id - 100))]);

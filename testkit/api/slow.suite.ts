@@ -34,8 +34,7 @@ export function slowSuite(listen: (options: ListenOptions) => Promise<HttpServer
       }
     }
 
-    // They wait nearly all of their time, each for a server of its own.
-    it.concurrent.each([
+    it.each([
       ["say nothing", () => ""],
       ["send half a head", () => "GET /short HTTP/1.1\r\nHost: a\r\n"],
       ["send half a body", () => "POST /short HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n{"],

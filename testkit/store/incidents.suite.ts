@@ -119,14 +119,14 @@ export function incidentTests(currentGround: () => Ground): void {
       await plane.monitors.update(projectId, monitorId, NOW_MS + 700, ADA, () => ({ addPauseReason: "user" }));
       const monitor = { id: monitorId, createdAtMs };
       const lasting = { fromMs: NOW_MS + 600, toMs: null };
-      const turns = [{ type: "paused", atMs: NOW_MS + 700 }];
+      const pauseEvents = [{ type: "paused", atMs: NOW_MS + 700 }];
       expect(await plane.incidents.downtime(monitor, 0)).toEqual({
         down: [lasting, { fromMs: NOW_MS + 300, toMs: NOW_MS + 400 }],
-        turns,
+        pauseEvents,
         knownFromMs: createdAtMs,
       });
       const later = await plane.incidents.downtime(monitor, NOW_MS + 450);
-      expect(later).toEqual({ down: [lasting], turns, knownFromMs: createdAtMs });
+      expect(later).toEqual({ down: [lasting], pauseEvents, knownFromMs: createdAtMs });
       const span = { fromMs: NOW_MS + 800, untilMs: NOW_MS + 900 };
       await plane.maintenance.create([monitorId], span, NOW_MS + 800);
       const raised = { fromMs: NOW_MS + 500, downFromMs: NOW_MS + 600, toMs: null };
@@ -137,7 +137,7 @@ export function incidentTests(currentGround: () => Ground): void {
           { fromMs: NOW_MS + 300, downFromMs: NOW_MS + 300, toMs: NOW_MS + 400 },
           { fromMs: NOW_MS + 100, downFromMs: null, toMs: NOW_MS + 200 },
         ],
-        turns,
+        pauseEvents,
         maintenance: [{ fromMs: NOW_MS + 800, toMs: NOW_MS + 900 }],
         knownFromMs: createdAtMs,
       });
