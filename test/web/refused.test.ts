@@ -236,6 +236,24 @@ describeWith(["chromium"], "the page, refused", () => {
     await page.context().close();
   });
 
+  it("says of a request that found the session ended that nothing was done, and does it after another sign-in", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, "/maintenance", "Maintenance");
+    await page.getByRole("button", { name: "Add maintenance" }).click();
+    const form = page.getByRole("dialog", { name: "Add maintenance" });
+    await form.getByLabel("Title").fill("Routers");
+    await form.getByLabel("Tags").fill("prod");
+    await page.context().clearCookies();
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("dialog", { name: "Sign in" }).waitFor();
+    await signIn(page, product.key);
+    await form.getByText("The session had ended, so this was not done. Try again.").waitFor();
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("list", { name: "Schedules" }).getByText("Routers").waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it("waits where a list is longer than a minute allows, and keeps the lines that were not added", async () => {
     const { page, faults } = await signedIn();
     const answers = [

@@ -1,6 +1,7 @@
 /** The typed client of the page, below whatever path a proxy gives it; what the API says of an error becomes an ApiError. */
 import { signal } from "@preact/signals";
 import createClient from "openapi-fetch";
+import { t } from "../words/words.ts";
 import { comeAgain } from "./come-again.ts";
 import type { components, paths } from "./schema.d.ts";
 
@@ -63,7 +64,7 @@ client.use({
 
 /**
  * @param answer of one call of `client`
- * @throws ApiError with the API's own message; what an abort throws stays what it is
+ * @throws ApiError with the API's own message, or the page's where the session has ended; what an abort throws stays what it is
  */
 export async function data<T>(answer: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const {
@@ -75,7 +76,11 @@ export async function data<T>(answer: Promise<{ data?: T; error?: unknown; respo
     throw new ApiError(0, "The service cannot be reached.");
   });
   if (response.ok) return content as T;
-  if (response.status === 401 && !response.url.endsWith("/session")) onSignedOut();
+  if (response.status === 401 && !response.url.endsWith("/session")) {
+    onSignedOut();
+    // The API's own words are for callers with a key.
+    throw new ApiError(response.status, t("signIn.notDone"));
+  }
   throw errorOf(response, error);
 }
 

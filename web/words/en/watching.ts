@@ -64,6 +64,7 @@ export const watching = {
   "signIn.code": "This one-time link signs you in.",
   "signIn.act": "Sign in",
   "signIn.ended": "Your session has ended. Sign in again to go on.",
+  "signIn.notDone": "The session had ended, so this was not done. Try again.",
   "signIn.passkey": "Sign in with a passkey",
   "signIn.provider": "Sign in with {name}",
   "signIn.or": "or",

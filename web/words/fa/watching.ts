@@ -68,6 +68,7 @@ export const watching: WordsOf<typeof english> = {
   "signIn.code": "با این پیوند یک‌بارمصرف وارد می‌شوید.",
   "signIn.act": "ورود",
   "signIn.ended": "نشست شما پایان یافته است. برای ادامه دوباره وارد شوید.",
+  "signIn.notDone": "نشست پایان یافته بود، پس این کار انجام نشد. دوباره تلاش کنید.",
   "signIn.passkey": "ورود با کلید عبور",
   "signIn.provider": "ورود با {name}",
   "signIn.or": "یا",

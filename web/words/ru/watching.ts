@@ -68,6 +68,7 @@ export const watching: WordsOf<typeof english> = {
   "signIn.code": "Вход по одноразовой ссылке.",
   "signIn.act": "Войти",
   "signIn.ended": "Сеанс завершён. Войдите снова, чтобы продолжить.",
+  "signIn.notDone": "Сеанс был завершён, поэтому это не выполнено. Повторите.",
   "signIn.passkey": "Войти с ключом доступа",
   "signIn.provider": "Войти через {name}",
   "signIn.or": "или",

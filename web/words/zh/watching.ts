@@ -66,6 +66,7 @@ export const watching: WordsOf<typeof english> = {
   "signIn.code": "使用此一次性链接登录。",
   "signIn.act": "登录",
   "signIn.ended": "会话已结束，请重新登录后继续。",
+  "signIn.notDone": "会话已结束，此操作未执行。请重试。",
   "signIn.passkey": "使用通行密钥登录",
   "signIn.provider": "使用 {name} 登录",
   "signIn.or": "或",
