@@ -8,6 +8,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { sweepNamespaces } from "../lab/namespace.ts";
 import { describeWith } from "../prerequisites.ts";
 import { cleanUp, type RunningService, startService, temporaryFolder } from "../service.ts";
 import { pythonModule } from "./python-tools.ts";
@@ -18,13 +19,15 @@ const HOOKS = fileURLToPath(new URL("hooks.py", import.meta.url));
 const SECONDS = process.env.CI === "true" ? 185 : 45;
 /** Its start, the phase that is not bounded, and the last request. */
 const MARGIN_S = 120;
-const NAMESPACE = `sonde-fuzz-${process.pid}`;
+const PREFIX = "sonde-fuzz-";
+const NAMESPACE = `${PREFIX}${process.pid}`;
 
 const inside = ["ip", "netns", "exec", NAMESPACE];
 
 describeWith(["python tools", "network namespaces"], "schemathesis", () => {
   let service: RunningService;
   beforeAll(async () => {
+    sweepNamespaces(PREFIX);
     execFileSync("ip", ["netns", "add", NAMESPACE]);
     execFileSync("ip", ["-n", NAMESPACE, "link", "set", "lo", "up"]);
     const plans = join(temporaryFolder(), "plans.json");

@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { freePort } from "../../testkit/free-port.ts";
 import { clientOf, type TestClient } from "../client.ts";
+import { sweepNamespaces } from "../lab/namespace.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, startProduct } from "../product.ts";
 import { cleanUp, eventually, temporaryFolder } from "../service.ts";
@@ -35,9 +36,10 @@ const ADDRESSES = 100;
 /** Two intervals, a silent target's timeout, and what a batch, a row and a busy machine add. */
 const FOUND_WITHIN_MS = (2 * INTERVAL_S + TIMEOUT_S) * 1_000 + 15_000;
 
-/** Namespaces outlive a killed test: their names carry its process. */
-const OURS = `sonde-s${process.pid}`;
-const THEIRS = `sonde-u${process.pid}`;
+/** Namespaces outlive a killed test: their names carry its process, and the next test removes them. */
+const PREFIX = "sonde-cut-";
+const OURS = `${PREFIX}ours-${process.pid}`;
+const THEIRS = `${PREFIX}theirs-${process.pid}`;
 
 function ip(...args: string[]): void {
   execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
@@ -45,6 +47,7 @@ function ip(...args: string[]): void {
 
 /** 10.78.0.1 is the service; targets are 10.78.1.x; no machine has 10.78.2.x. */
 function buildNetwork(): void {
+  sweepNamespaces(PREFIX);
   for (const name of [OURS, THEIRS]) ip("netns", "add", name);
   ip("-n", OURS, "link", "add", "way", "type", "veth", "peer", "name", "way", "netns", THEIRS);
   for (const name of [OURS, THEIRS]) {

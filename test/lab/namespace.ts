@@ -28,7 +28,7 @@ export interface ServerNamespace {
 
 /** @param kind told apart in the names of links, at most four letters. Needs root, iproute2, nftables. */
 export function openNamespace(kind: string): ServerNamespace {
-  sweep();
+  sweepNamespaces(PREFIX);
   const name = `${PREFIX}${kind}-${process.pid}`;
   const device = `sl${kind}${process.pid}`.slice(0, 15);
   const subnet = `10.201.${process.pid % SUBNETS}`;
@@ -74,11 +74,11 @@ export function sweepFolders(prefix: string): void {
   }
 }
 
-/** Removes what tests that are no more have left. */
-function sweep(): void {
+/** Removes namespaces, named `<prefix>…-<pid>`, of tests that are no more. */
+export function sweepNamespaces(prefix: string): void {
   for (const line of execFileSync("ip", ["netns", "list"], { encoding: "utf8" }).split("\n")) {
     const [name = ""] = line.split(" ");
-    const pid = name.startsWith(PREFIX) ? Number(name.split("-").at(-1)) : Number.NaN;
+    const pid = name.startsWith(prefix) ? Number(name.split("-").at(-1)) : Number.NaN;
     if (Number.isInteger(pid) && !isAlive(pid)) remove(name);
   }
 }
