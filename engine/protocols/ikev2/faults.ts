@@ -1,12 +1,12 @@
 /** What a gateway's error notifies mean for the verdict (RFC 7296 section 3.10.1). Pure. */
 import { NetworkFault } from "../../net/fault.ts";
 import { NOTIFY, type Notify, notifyName } from "./notify.ts";
+import { OFFERED_GROUPS } from "./proposals.ts";
 
 export type Stage = "init" | "auth" | "child";
 
 /** What proposals.ts offers, in words. */
-const IKE_OFFER =
-  "AES-GCM, AES-CBC with HMAC-SHA2 or SHA-1, or ChaCha20-Poly1305, with group 31, 19, 20, 21, 14, 15, 16 or 2";
+const IKE_OFFER = `AES-GCM, AES-CBC with HMAC-SHA2 or SHA-1, or ChaCha20-Poly1305, with group ${[...OFFERED_GROUPS].join(", ")}`;
 const CHILD_OFFER = "AES-GCM, AES-CBC with HMAC, or ChaCha20-Poly1305, without extended sequence numbers";
 
 /** Of several notifies the most informative comes first. */

@@ -83,6 +83,9 @@ const IKE_OFFERS: readonly Offer[] = [
   },
 ];
 
+/** Numbers of IANA's registry. */
+export const OFFERED_GROUPS: ReadonlySet<number> = new Set(IKE_OFFERS.flatMap(({ groups }) => groups));
+
 /** No group: the first Child SA takes its keys from the IKE SA (section 2.17). */
 const CHILD_OFFERS: readonly Offer[] = [
   { encryptions: [AES_256_GCM, AES_128_GCM], integrities: [], prfs: [], groups: [] },

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { parseProfile } from "./profile.ts";
-import { filtered, pullFiltersOf } from "./pull-filter.ts";
+import { filtered, MOST_FILTERS, pullFiltersOf } from "./pull-filter.ts";
 
 const filtersOf = (...lines: readonly string[]) => pullFiltersOf(parseProfile(lines.join("\n")).options);
 const PUSHED = ["route 10.0.0.0", "dhcp-option DNS 1.1.1.1", "dhcp-option DOMAIN lan", "ifconfig 10.8.0.2 10.8.0.1"];
@@ -20,3 +20,9 @@ it.each(["pull-filter ignore", "pull-filter deny route", "pull-filter ignore dhc
     expect(() => filtersOf("client", line)).toThrow("config line 2: pull-filter needs accept, ignore or reject");
   },
 );
+
+it("refuses more of them than providers write", () => {
+  const many = Array.from({ length: MOST_FILTERS + 1 }, (_, index) => `pull-filter ignore a${index}`);
+  expect(filtersOf(...many.slice(1))).toHaveLength(MOST_FILTERS);
+  expect(() => filtersOf(...many)).toThrow("at most 64 pull-filter");
+});

@@ -1,5 +1,7 @@
 /** Filters and orders that people have named. */
+
 import type { Database, Session } from "../db/database.ts";
+import { holdProject } from "../db/hold-project.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { SAVED_VIEWS } from "../schema/saved-view-table.ts";
 import type { Row } from "../schema/tables.ts";
@@ -35,10 +37,7 @@ function seen({ kysely }: Session, projectId: number, userId: number) {
 
 async function save(session: Session, view: NewView): Promise<SavedView | "full" | undefined> {
   const { kysely } = session;
-  // Held on PostgreSQL, so that two that are saved at once do not both find room, or the name free.
-  let project = kysely.selectFrom("projects").select("id").where("id", "=", view.projectId);
-  if (session.dialect === "postgres") project = project.forNoKeyUpdate();
-  if ((await project.executeTakeFirst()) === undefined) return undefined;
+  if (!(await holdProject(session, view.projectId))) return undefined;
   const values = fromView(view);
   const kept = await kysely
     .selectFrom("saved_views")

@@ -1,6 +1,8 @@
 /** Channels: where a project's messages go. Secrets come sealed, and leave only for a sender or a change. */
+
 import { REFUSALS_OF_FAILING } from "../../../model/channel.ts";
 import type { Database, Session } from "../db/database.ts";
+import { holdProject } from "../db/hold-project.ts";
 import { CHANNELS } from "../schema/alert-tables.ts";
 import { decoder } from "../schema/column.ts";
 import { NOT_SEALED_YET, sealedFor } from "../schema/seal-new.ts";
@@ -46,10 +48,7 @@ export async function create(
   most: number,
 ): Promise<ChannelRecord | "full" | "taken" | undefined> {
   const { kysely } = session;
-  // Held on PostgreSQL, so that two that are made at once do not both find room, or the name free.
-  let project = kysely.selectFrom("projects").select("id").where("id", "=", input.projectId);
-  if (session.dialect === "postgres") project = project.forUpdate();
-  if ((await project.executeTakeFirst()) === undefined) return undefined;
+  if (!(await holdProject(session, input.projectId))) return undefined;
   const others = await kysely.selectFrom("channels").select("name").where("project_id", "=", input.projectId).execute();
   if (others.length >= most) return "full";
   const name = storable(input.name);
@@ -90,9 +89,7 @@ export async function update(
   change: (before: OpenableChannel) => ChannelChanges,
 ): Promise<ChannelRecord | "taken" | undefined> {
   const { kysely } = session;
-  if (session.dialect === "postgres") {
-    await kysely.selectFrom("projects").select("id").where("id", "=", projectId).forUpdate().execute();
-  }
+  await holdProject(session, projectId);
   const before = await rowOf(session, projectId, id);
   if (before === undefined) return undefined;
   const { name, settings, secretNames, sealed, active, verifiedAtMs } = change(toOpenable(before));

@@ -1,8 +1,10 @@
 /** All that one apply writes. Runs in one transaction: what is no longer as it was when the order was made undoes all of it. */
+
 import { THING_KINDS, type ThingKind } from "../../../model/document/plan.ts";
 import { Slices } from "../../slices.ts";
 import { bulkInsert, chunksOf, insertRows } from "../db/bulk.ts";
 import type { Session } from "../db/database.ts";
+import { holdProject } from "../db/hold-project.ts";
 import { encoder } from "../schema/column.ts";
 import { DOCUMENT_THINGS } from "../schema/document-tables.ts";
 import { create, hold, remove, update } from "../subscriptions/subscriptions.ts";
@@ -33,12 +35,6 @@ export async function applyOrder(session: Session, order: ApplyOrder): Promise<v
   const settings = await applySettings(session, order, new MadeIds(order, [...subscriptions, ...monitors]));
   await assign(session, order.projectId, documentId, [...subscriptions, ...monitors, ...settings]);
   await release(session, order);
-}
-
-/** Of two applies at once the second finds what the first has written. */
-async function holdProject({ kysely, dialect }: Session, projectId: number): Promise<void> {
-  const query = kysely.selectFrom("projects").select("id").where("id", "=", projectId);
-  await (dialect === "postgres" ? query.forNoKeyUpdate() : query).executeTakeFirstOrThrow();
 }
 
 interface Claim {

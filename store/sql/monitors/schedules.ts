@@ -1,8 +1,10 @@
 /** Schedules of maintenance, and the windows that their turns become. */
+
 import { isDeepStrictEqual } from "node:util";
 import { type ExpressionBuilder, sql } from "kysely";
 import type { Turn } from "../../../model/maintenance-schedule.ts";
 import type { Database, Session } from "../db/database.ts";
+import { holdProject } from "../db/hold-project.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { MAINTENANCES, type Row, type Tables } from "../schema/tables.ts";
 import { holdMonitor, settle } from "./maintenance.ts";
@@ -87,10 +89,7 @@ export async function create(
   nowMs: number,
 ): Promise<MaintenanceSchedule | undefined> {
   const { kysely } = session;
-  if (session.dialect === "postgres") {
-    // Held, so that two that are made at once do not both find room.
-    await kysely.selectFrom("projects").select("id").where("id", "=", projectId).forNoKeyUpdate().execute();
-  }
+  await holdProject(session, projectId);
   const { count } = await kysely
     .selectFrom("maintenances")
     .select((of) => of.fn.countAll<number>().as("count"))

@@ -1,7 +1,9 @@
 /** Webhooks as the operator sees them; outgoing.ts is the sender's side. */
+
 import { receiverAddress } from "../../../model/web-address.ts";
 import type { OffReason } from "../../../model/webhook.ts";
 import type { Database, Session } from "../db/database.ts";
+import { holdProject } from "../db/hold-project.ts";
 import { appendEvents } from "../events/outbox.ts";
 import { decoder } from "../schema/column.ts";
 import { NOT_SEALED_YET, sealedFor } from "../schema/seal-new.ts";
@@ -74,11 +76,10 @@ export function createWebhooks({ read, write }: Database): Webhooks {
   };
 }
 
-/** Webhooks of the project, which is held on PostgreSQL: of two that are made at once one counts the other. */
-async function countHeld({ kysely, dialect }: Session, projectId: number): Promise<number> {
-  const project = kysely.selectFrom("projects").select("id").where("id", "=", projectId);
-  await (dialect === "postgres" ? project.forNoKeyUpdate() : project).execute();
-  const { count } = await kysely
+/** Webhooks of the project, which is held. */
+async function countHeld(session: Session, projectId: number): Promise<number> {
+  await holdProject(session, projectId);
+  const { count } = await session.kysely
     .selectFrom("webhooks")
     .select((of) => of.fn.countAll<number>().as("count"))
     .where("project_id", "=", projectId)
