@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import pino from "pino";
 import { afterEach, expect, it } from "vitest";
-import { openClickHouse } from "./clickhouse.ts";
+import { ClickHouseResults, openClickHouse } from "./clickhouse.ts";
 
 let server: Server;
 afterEach(async () => {
@@ -23,6 +23,18 @@ async function urlOf(version: string): Promise<string> {
   await once(server, "listening");
   return `http://default@127.0.0.1:${(server.address() as AddressInfo).port}/sonde`;
 }
+
+it("waits for a schema no longer than for an insert", async () => {
+  server = createServer((request, response) => {
+    if (request.url?.includes("/ping") || request.url?.includes("SELECT%201")) response.end("1\n");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const url = `http://default@127.0.0.1:${(server.address() as AddressInfo).port}/sonde`;
+  const results = new ClickHouseResults({ url, log: pino({ level: "silent" }), insertTimeoutMs: 200 });
+  await expect(results.insert({ token: "a", lines: Buffer.from("{}\n"), rows: 1 })).rejects.toThrow(/Timeout/);
+  await results.close();
+});
 
 it("refuses a server that would double the rows of a repeated insert, and takes another", async () => {
   const log = pino({ level: "silent" });

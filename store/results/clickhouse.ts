@@ -95,7 +95,7 @@ export class ClickHouseResults implements ResultStore {
     });
     this.#writer = clientOf(server, insertTimeoutMs, WRITE_CONNECTIONS);
     this.#upkeep = clientOf(server, UPKEEP_TIMEOUT_MS, UPKEEP_CONNECTIONS);
-    this.#schema = new Schema(server.database, this.#upkeep, log);
+    this.#schema = new Schema(server.database, this.#writer, log);
   }
 
   async insert({ token, lines }: RowsToInsert): Promise<void> {

@@ -9,6 +9,8 @@ import { StoreError } from "../errors.ts";
 const AT_ONCE = 2;
 /** Waiting ones that are answered within about a second. */
 const MOST_WAITING = 64;
+/** One that waits longer is refused, ms: the store is slow or silent, and each read may take 12 s until it is given up. */
+const LONGEST_WAIT_MS = 5_000;
 /** How long an answer is given again, ms. */
 const KEPT_MS = 1_000;
 /** Answers that are kept: each of at most 1,000 rows. */
@@ -45,14 +47,8 @@ export class ReadGate {
 
   /** One that is not asked again. @throws as ask() */
   async run<T>(read: () => Promise<T>): Promise<T> {
-    if (this.#running >= AT_ONCE) {
-      if (this.#waiting.length >= MOST_WAITING) {
-        this.#refused += 1;
-        throw new StoreError("too many reads of the result store wait already", { store: "results" });
-      }
-      // The read that ends hands its place on.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    } else this.#running += 1;
+    if (this.#running >= AT_ONCE) await this.#place();
+    else this.#running += 1;
     try {
       return await read();
     } finally {
@@ -60,5 +56,25 @@ export class ReadGate {
       if (next === undefined) this.#running -= 1;
       else next();
     }
+  }
+
+  /** Resolves when a read that ends hands its place on. */
+  #place(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const refuse = (words: string): void => {
+        this.#refused += 1;
+        reject(new StoreError(words, { store: "results" }));
+      };
+      if (this.#waiting.length >= MOST_WAITING) return refuse("too many reads of the result store wait already");
+      const begin = (): void => {
+        clearTimeout(late);
+        resolve();
+      };
+      const late = setTimeout(() => {
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
+        refuse("reads of the result store take too long");
+      }, LONGEST_WAIT_MS);
+      this.#waiting.push(begin);
+    });
   }
 }

@@ -26,6 +26,8 @@ export interface OpenSegment extends Segment {
 
 /** Fixed width, so that names sort as numbers do. A thinned segment's name keeps its last sequence number, and sorts before the original. */
 const NAME = /^(\d{16})(?:-(\d{16}))?\.seg$/;
+/** Of what a thinned segment is written to: one is left when the disk was full, or after a crash. */
+const DRAFT = ".seg.new";
 const padded = (seq: number) => String(seq).padStart(16, "0");
 
 /** Each write waits for the disk by itself, open(2): a sync of its own would be another task of the thread pool. */
@@ -66,7 +68,9 @@ export async function createSegment(dir: string, firstSeq: number): Promise<Open
 
 /** Recovers the files of an earlier run: torn tails are cut, damage is logged, empty files only give the sequence number. */
 export async function recoverSegments(dir: string, log: Logger): Promise<{ segments: Segment[]; nextSeq: number }> {
-  const names = (await readdir(dir)).filter((name) => NAME.test(name)).sort();
+  const all = await readdir(dir);
+  for (const name of all) if (name.endsWith(DRAFT)) await unlink(join(dir, name));
+  const names = all.filter((name) => NAME.test(name)).sort();
   const parts = names.map((name) => NAME.exec(name));
   const segments: Segment[] = [];
   let nextSeq = 1;

@@ -126,6 +126,8 @@ export async function connect(url: string): Promise<Link> {
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
     retryStrategy: (times) => Math.min(times * 50, RETRY_LONGEST_MS),
+    // It was the primary: a new connection finds the one that is it now.
+    reconnectOnError: (error) => error.message.includes("READONLY"),
   });
   /** The reason behind the message "connection is closed". */
   let lastError: unknown;

@@ -9,6 +9,7 @@ import { openPostgres } from "../../store/sql/db/postgres.ts";
 import { expectDeclaredColumns } from "../../testkit/store/columns.suite.ts";
 import { controlPlaneSuite } from "../../testkit/store/control-plane.suite.ts";
 import { dumpSchema } from "../../testkit/store/schema.suite.ts";
+import { createMonitors } from "../faults/reckoning.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres.ts";
 
@@ -188,6 +189,11 @@ function faultTests(running: PostgresServer): void {
       const plane = await openControlPlane({ url }, { role: "api" });
       expect(await messageOf(plane.ping())).toContain("is read-only: is this a standby?");
       expect(await messageOf(plane.meta.set("a", "1"))).toContain("is read-only: is this a standby?");
+      // Another server has become the primary: connections that are made now find it, those from before do not.
+      await client.query(
+        "do $$ begin execute 'alter database ' || current_database() || ' reset default_transaction_read_only'; end $$",
+      );
+      await plane.meta.set("a", "1");
       await plane.close();
       await client.end();
       await drop();
@@ -200,6 +206,42 @@ function faultTests(running: PostgresServer): void {
       const message = await messageOf(openControlPlane({ url: closed }, { role: "api" }));
       expect(message).toContain("connection refused");
       expect(message).not.toContain("s3cret");
+    });
+
+    it("has all monitors that go before it keeps others from changing theirs", async () => {
+      const { url, drop } = await running.createDatabase();
+      const plane = await openControlPlane({ url }, { role: "api" });
+      const first = {
+        email: "a@b.test",
+        userName: "A",
+        workspaceName: "W",
+        plan: "business" as const,
+        projectName: "P",
+      };
+      await plane.accounts.createFirst({ ...first, nowMs: 1 });
+      const size = { monitors: 2, intervalS: 60, timeoutS: 10 };
+      const made = await createMonitors(
+        plane,
+        { projectId: 1, organizationId: 1 },
+        size,
+        (n) => `http://site.test/${n}`,
+      );
+      const ids = [...made.keys()];
+      const client = new pg.Client(url);
+      await client.connect();
+      await client.query("begin");
+      await client.query("select id from monitors where id = $1 for no key update", [ids[1]]);
+      const removed = plane.monitors.removeMany(1, ids, 2);
+      const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+      // As every change of a monitor does. A deadlock, if the other has it already: it would be found after a second.
+      await client.query("set lock_timeout = 500");
+      await client.query("update generation set value = value + 1");
+      await client.query("commit");
+      expect(await removed).toBe(2);
+      await client.end();
+      await plane.close();
+      await drop();
     });
 
     it("does not wait for ever for a row that another client holds", async () => {

@@ -1,4 +1,6 @@
 /** State on a real Redis. */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer } from "node:net";
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, it } from "vitest";
 import { StoreError } from "../../store/errors.ts";
@@ -121,6 +123,30 @@ function sharedTests(running: RedisServer): void {
         )
         .toBeGreaterThan(0);
       await state.close();
+    });
+
+    it("finds the new primary when the one before goes on as its replica", async () => {
+      const replaced = await startRedis();
+      if (isMissing(replaced)) throw new Error(replaced.missing);
+      let { port } = replaced;
+      const relay = createServer((socket) => {
+        const inner = connect(port, "127.0.0.1");
+        inner.on("error", () => socket.destroy());
+        socket.on("error", () => inner.destroy());
+        socket.pipe(inner).pipe(socket);
+      }).listen(0, "127.0.0.1");
+      await once(relay, "listening");
+      const state = await openState({ url: `redis://127.0.0.1:${(relay.address() as AddressInfo).port}` });
+      const client = new Redis(replaced.url);
+      await client.replicaof("127.0.0.1", running.port);
+      port = running.port;
+      await expect
+        .poll(() => state.counters.takeFrom("anyone", 1_000, 60_000, NOW_MS).catch(String), { timeout: 10_000 })
+        .toBe(true);
+      client.disconnect();
+      await state.close();
+      relay.close();
+      await replaced.stop();
     });
 
     it("does not wait for a Redis that stands still", async () => {

@@ -66,6 +66,8 @@ const IDLE_TIMEOUT_MS = 30_000;
 /** Contract of ping. */
 const PING_TIMEOUT_MS = 2_000;
 const IS_READ_ONLY = sql<{ readonly setting: string }>`select current_setting('transaction_read_only') as setting`;
+/** read_only_sql_transaction: https://www.postgresql.org/docs/15/errcodes-appendix.html */
+const READ_ONLY = "25006";
 const TRANSACTION_ATTEMPTS = 4;
 /** Type of `bigint` and `count(*)`: https://www.postgresql.org/docs/15/catalog-pg-type.html */
 const INT8_OID = 20;
@@ -154,9 +156,10 @@ function createSource(pool: pg.Pool, names: ReadonlyMap<string, string>, server:
       try {
         return await client.query({ text, values: [...values], ...(name === undefined ? {} : { name }) });
       } catch (error) {
-        // Our own time-out leaves the statement running; an answer that comes later must not meet another query.
+        // Our own time-out leaves the statement running; an answer that comes later must not meet another query. A server that takes no
+        // writes was a primary: a new connection finds the one that is it now.
         const fault = postgresFault(error, server);
-        if (!(error instanceof pg.DatabaseError)) broken = fault;
+        if (!(error instanceof pg.DatabaseError) || error.code === READ_ONLY) broken = fault;
         throw fault;
       }
     };
@@ -203,7 +206,7 @@ async function transact<T>(
 /** A standby, or a server whose disk was full, answers and takes no write. */
 async function ping(kysely: Kysely<Tables>, server: string): Promise<void> {
   const { rows } = await within(PING_TIMEOUT_MS, server, IS_READ_ONLY.execute(kysely));
-  if (rows[0]?.setting === "on") throw postgresFault({ code: "25006", message: "" }, server);
+  if (rows[0]?.setting === "on") throw postgresFault({ code: READ_ONLY, message: "" }, server);
 }
 
 async function within<T>(timeoutMs: number, server: string, answer: Promise<T>): Promise<T> {

@@ -1,5 +1,6 @@
 /** Maintenance windows. Each has a row of its own; their union, one stretch, is stored beside the monitor, where the plan reads it. */
 import type { MaintenanceSpan } from "../../../model/monitor.ts";
+import { isIn } from "../db/conditions.ts";
 import type { Database, Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
 import {
@@ -13,17 +14,16 @@ export function createMaintenance({ write, read }: Database): Maintenance {
   return {
     create: (monitorIds, span, nowMs) =>
       write(async (session) => {
-        // Always in this order: two that plan for the same monitors do not wait for each other.
-        const inOrder = [...monitorIds].sort((one, other) => one - other);
-        for (const monitorId of inOrder) if (!(await holdMonitor(session, monitorId))) return undefined;
+        const held = await holdIds(session, monitorIds);
+        if (monitorIds.some((id) => !held.has(id))) return undefined;
         const windows: MaintenanceWindow[] = [];
-        for (const monitorId of inOrder) windows.push(await insert(session, monitorId, span, nowMs));
+        for (const monitorId of held) windows.push(await insert(session, monitorId, span, nowMs));
         return windows;
       }),
     end: (id, nowMs) =>
       write(async (session) => {
         const found = await find(session, id);
-        if (found === undefined || !(await holdMonitor(session, found.monitorId))) return undefined;
+        if (found === undefined || (await holdIds(session, [found.monitorId])).size === 0) return undefined;
         const rows = session.kysely;
         if (found.startsAtMs > nowMs) {
           await rows.deleteFrom("maintenance_windows").where("id", "=", id).execute();
@@ -110,15 +110,19 @@ async function find(session: Session, id: number): Promise<MaintenanceWindow | u
   return row && windowOf(row);
 }
 
-/** The monitor, held against other writers until the transaction ends. */
-export async function holdMonitor(session: Session, monitorId: number): Promise<boolean> {
+/**
+ * Those of them that are there, held against other writers until the transaction ends: all before any is written, because a write locks the generation
+ * too, for which those wait who hold a monitor. In the order of ids, so that two that hold the same do not wait for each other.
+ */
+export async function holdIds(session: Session, ids: readonly number[]): Promise<ReadonlySet<number>> {
   let query = session.kysely
-    .selectFrom("monitors")
-    .select("id")
-    .where("id", "=", monitorId)
-    .where("deleted_at_ms", "is", null);
-  if (session.dialect === "postgres") query = query.forNoKeyUpdate();
-  return (await query.executeTakeFirst()) !== undefined;
+    .selectFrom("monitors as m")
+    .select("m.id")
+    .where(isIn(session.dialect, "m.id", ids))
+    .where("m.deleted_at_ms", "is", null)
+    .orderBy("m.id");
+  if (session.dialect === "postgres") query = query.forNoKeyUpdate("m");
+  return new Set((await query.execute()).map(({ id }) => id));
 }
 
 /** @throws MaintenanceGapError */

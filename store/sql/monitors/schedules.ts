@@ -7,7 +7,7 @@ import type { Database, Session } from "../db/database.ts";
 import { holdProject } from "../db/hold-project.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { MAINTENANCES, type Row, type Tables } from "../schema/tables.ts";
-import { holdMonitor, settle } from "./maintenance.ts";
+import { holdIds, settle } from "./maintenance.ts";
 import { type MaintenanceSchedule, MOST_SCHEDULES, type ScheduleDraft, type Schedules } from "./schedules-port.ts";
 import { isSelected } from "./selecting.ts";
 import { Turns } from "./turns.ts";
@@ -185,15 +185,15 @@ async function endWindows(session: Session, id: number, nowMs: number, { endedMs
     .where("ends_at_ms", ">", nowMs);
   if (endedMs !== undefined) open = open.where("starts_at_ms", "=", endedMs);
   const windows = await open.orderBy("monitor_id").execute();
+  const held = await holdIds(session, [...new Set(windows.map((window) => window.monitor_id))]);
   for (const window of windows) {
-    const isThere = await holdMonitor(session, window.monitor_id);
     const isGoing = window.starts_at_ms === going?.turn.fromMs && going.monitorIds.has(window.monitor_id);
     const endsAtMs = isGoing ? going.turn.untilMs : nowMs;
     const hasBegun = window.starts_at_ms <= nowMs;
     await (hasBegun
       ? kysely.updateTable("maintenance_windows").set({ ends_at_ms: endsAtMs }).where("id", "=", window.id).execute()
       : kysely.deleteFrom("maintenance_windows").where("id", "=", window.id).execute());
-    if (isThere) await settle(session, window.monitor_id, nowMs);
+    if (held.has(window.monitor_id)) await settle(session, window.monitor_id, nowMs);
   }
 }
 
@@ -235,8 +235,11 @@ async function make(
     .orderBy("m.id")
     .limit(limit)
     .execute();
-  for (const { id: monitorId } of missing) {
-    if (!(await holdMonitor(session, monitorId))) continue;
+  const held = await holdIds(
+    session,
+    missing.map((row) => row.id),
+  );
+  for (const monitorId of held) {
     await kysely
       .insertInto("maintenance_windows")
       .values({ monitor_id: monitorId, starts_at_ms: fromMs, ends_at_ms: untilMs, maintenance_id: id })
@@ -258,6 +261,10 @@ async function settleNext(session: Session, limit: number, nowMs: number): Promi
     .orderBy("m.id")
     .limit(limit)
     .execute();
-  for (const { id } of due) if (await holdMonitor(session, id)) await settle(session, id, nowMs + 1);
+  for (const id of await holdIds(
+    session,
+    due.map((row) => row.id),
+  ))
+    await settle(session, id, nowMs + 1);
   return due.length;
 }

@@ -17,6 +17,7 @@ import { type HeldChange, holdWhole, tellChanges, writeChanges } from "./bulk.ts
 import { changeMonitor } from "./change.ts";
 import { addHistory } from "./history.ts";
 import { excludeImported, forgetImport } from "./imports.ts";
+import { holdIds } from "./maintenance.ts";
 import {
   type ManyChanged,
   type MonitorChange,
@@ -58,8 +59,7 @@ export function createMonitorWrites({ write }: Database): MonitorWrites {
       write(async (session) => {
         let removed = 0;
         const slices = new Slices();
-        // Always in this order: two that change the same monitors do not wait for each other.
-        for (const id of [...ids].sort((one, other) => one - other)) {
+        for (const id of await holdIds(session, ids)) {
           if (await remove(session, projectId, id, nowMs)) removed += 1;
           await slices.rest();
         }
