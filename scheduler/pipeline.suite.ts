@@ -26,6 +26,7 @@ export interface PipelineSceneOptions {
   readonly openSuspects?: OpenSuspects;
   readonly nowMs?: () => number;
   readonly mayBegin?: () => boolean;
+  readonly isActive?: () => boolean;
 }
 
 export function pipelineScene(options: PipelineSceneOptions = {}) {
@@ -67,7 +68,7 @@ export function pipelineScene(options: PipelineSceneOptions = {}) {
     },
     admission,
     mayBegin: options.mayBegin ?? (() => true),
-    ownedShards: { isActive: () => true, shardOf: () => 0 },
+    ownedShards: { isActive: options.isActive ?? (() => true), shardOf: () => 0 },
     openSuspects,
     nowMs,
     onOutcome: (context, outcome) => {

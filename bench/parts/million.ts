@@ -202,7 +202,7 @@ export async function run(): Promise<void> {
   const advance = (): number =>
     due.advance(Date.now(), () => {
       turns += 1;
-      return true;
+      return "taken";
     });
   await warmedUp(advance);
   turns = 0;

@@ -16,7 +16,7 @@ function scene(isFree = true) {
   const advance = (nowMs: number): number =>
     dueTimes.advance(nowMs, ({ spec }, dueAtMs) => {
       (spec === null ? missed : begun).push(dueAtMs - START_MS);
-      return isFree;
+      return isFree ? "taken" : "busy";
     });
   return { planned, begun, missed, dueTimes, advance };
 }
@@ -47,6 +47,16 @@ describe("DueTimes", () => {
     expect(dueTimes.skipped).toBe(1);
   });
 
+  it("takes the turn of the phase that came while a hastened one was late", () => {
+    const { planned, begun, dueTimes, advance } = scene();
+    dueTimes.set(planned, START_MS + 245);
+    advance(START_MS + 255);
+    expect([begun, dueTimes.skipped]).toEqual([[250], 1]);
+    dueTimes.set(planned, START_MS + 600);
+    advance(START_MS + 3_300);
+    expect([begun, dueTimes.skipped]).toEqual([[250, 3_250], 4]);
+  });
+
   it("goes on where another ended: the last turn of a short silence is taken late, and every other is counted", () => {
     for (const [lastMs, latestMs, begins, skipped] of [
       // The next turn is still to come.
@@ -56,6 +66,8 @@ describe("DueTimes", () => {
       // After a longer one nothing is made up for.
       [-9_000, 5_000, [1_250, 2_250, 3_250, 4_250], 10],
       [-900, 0, [1_250, 2_250, 3_250, 4_250], 2],
+      // By a clock that was ten minutes ahead.
+      [600_000, 5_000, [1_250, 2_250, 3_250, 4_250], 0],
     ] as const) {
       const { planned, begun, dueTimes, advance } = scene();
       dueTimes.resume(planned, START_MS + lastMs, START_MS + 500, latestMs);

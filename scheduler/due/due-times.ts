@@ -9,9 +9,9 @@ import { createWheel } from "./wheel.ts";
 
 /**
  * A planned check is due. For a heartbeat its deadline has passed, and the listener must set the next deadline.
- * @returns false when the run before is not over, and this due time is skipped
+ * @returns busy: the run before is not over, and this due time is skipped · left: another process takes this one and all that follow
  */
-export type OnDue = (planned: PlannedCheck, dueAtMs: number) => boolean;
+export type OnDue = (planned: PlannedCheck, dueAtMs: number) => "taken" | "busy" | "left";
 
 export class DueTimes {
   readonly #byId: (id: number) => PlannedCheck | undefined;
@@ -98,7 +98,8 @@ export class DueTimes {
    */
   resume(planned: PlannedCheck, lastAtMs: number, nowMs: number, latestMs: number): void {
     const { intervalMs, phaseMs } = planned;
-    const dueAtMs = nextDue(lastAtMs, intervalMs, phaseMs);
+    // The clock of who wrote it may be ahead: its time is not waited for.
+    const dueAtMs = nextDue(Math.min(lastAtMs, nowMs), intervalMs, phaseMs);
     // The missed due times before this one are counted when it is taken.
     if (nowMs - dueAtMs <= latestMs) {
       this.set(planned, dueAtMs);
@@ -106,6 +107,17 @@ export class DueTimes {
     }
     this.skip(planned, Math.floor((nowMs - dueAtMs) / intervalMs) + 1);
     this.settle(planned, nowMs);
+  }
+
+  /**
+   * Its last check here began at a time, and its next holder goes on from there: due times up to then, which neither takes, are counted. The check
+   * began that late because a checker was busy.
+   */
+  leave(planned: PlannedCheck, startedAtMs: number): void {
+    const { nextDueAtMs, intervalMs } = planned;
+    if (planned.spec === null || startedAtMs < nextDueAtMs) return;
+    this.skip(planned, Math.floor((startedAtMs - nextDueAtMs) / intervalMs) + 1);
+    this.clear(planned);
   }
 
   /** The clock was set: all due times are set again by phase, without a burst. */
@@ -134,9 +146,16 @@ export class DueTimes {
       onDue(planned, dueAtMs);
       return;
     }
-    const late = Math.floor((nowMs - dueAtMs) / planned.intervalMs);
-    const isTaken = onDue(planned, dueAtMs + late * planned.intervalMs);
-    this.skip(planned, isTaken ? late : late + 1);
+    const { intervalMs, phaseMs } = planned;
+    // One that was hastened is off its phase: a turn of the phase may have come since.
+    const takenAtMs = Math.max(dueAtMs, nextDue(nowMs, intervalMs, phaseMs) - intervalMs);
+    const late = Math.ceil((takenAtMs - dueAtMs) / intervalMs);
+    const how = onDue(planned, takenAtMs);
+    if (how === "left") {
+      planned.nextDueAtMs = dueAtMs;
+      return;
+    }
+    this.skip(planned, how === "taken" ? late : late + 1);
     this.settle(planned, nowMs);
   }
 }

@@ -17,8 +17,13 @@ function scene(calls: InboxRow[], entries: readonly PlannedCheck[], paused: read
   const checkIds: number[] = [];
   let lastCheckId = 0;
   const heartbeats = { inbox: async () => [...calls] };
-  const monitors = { recall: async (id: number) => paused.find(({ monitor }) => monitor.id === id) };
-  const held = { isOurs: true };
+  const held = { isOurs: true, isStoreAway: false };
+  const monitors = {
+    async recall(id: number) {
+      if (held.isStoreAway) throw new Error("away");
+      return paused.find(({ monitor }) => monitor.id === id);
+    },
+  };
   const inbox = new HeartbeatInbox({
     controlPlane: { heartbeats, monitors } as unknown as HeartbeatInboxOptions["controlPlane"],
     ownedShards: { filter: () => ({ count: 1, shards: [0] }), isActive: () => held.isOurs },
@@ -65,6 +70,16 @@ describe("HeartbeatInbox", () => {
   it("remembers a heartbeat that was paused when we started before its call is judged", async () => {
     const paused = { monitor: job(9), live: liveOf({ monitorId: 9, seq: 41 }) };
     const { look, done } = scene([call(1, 9)], [], [paused]);
+    await look();
+    expect(done).toEqual(["remember 9 at 41", "record 1 of 9"]);
+  });
+
+  it("takes a call again whose monitor could not be read", async () => {
+    const paused = { monitor: job(9), live: liveOf({ monitorId: 9, seq: 41 }) };
+    const { look, held, done } = scene([call(1, 9)], [], [paused]);
+    held.isStoreAway = true;
+    await expect(look()).rejects.toThrow("away");
+    held.isStoreAway = false;
     await look();
     expect(done).toEqual(["remember 9 at 41", "record 1 of 9"]);
   });

@@ -48,7 +48,11 @@ export class HeartbeatInbox {
     for (const call of calls) {
       if (this.#taken.has(call.id) || !ownedShards.isActive(call.monitorId)) continue;
       this.#taken.set(call.id, call);
-      await this.#take(call);
+      await this.#take(call).catch((error: unknown) => {
+        // The next look takes it again.
+        this.#taken.delete(call.id);
+        throw error;
+      });
     }
   }
 

@@ -151,6 +151,39 @@ describe("CheckPipeline", () => {
     expect([at.runs.length, at.judged.length]).toEqual([1, 1]);
   });
 
+  it("counts the turns before a late check began, which the next holder of its shard does not know of", () => {
+    let isActive = true;
+    let clockMs = 5_000;
+    const at = pipelineScene({ isActive: () => isActive, nowMs: () => clockMs });
+    at.advance(0);
+    const [planned] = at.plan.plannedOf(1);
+    if (planned === undefined) throw new Error("there is no planned check");
+    const nextMs = planned.nextDueAtMs;
+    isActive = false;
+    at.pipeline.changes.retire(planned);
+    // Whether or not the wheel goes on meanwhile.
+    clockMs = nextMs + 60_500;
+    at.advance(0);
+    expect(at.runs).toHaveLength(1);
+    at.answer({ startedAtMs: nextMs + 60_400, latenessMs: 100_000 });
+    expect([at.judged.length, at.pipeline.dueTimes.skipped]).toEqual([1, 2]);
+  });
+
+  it("leaves to the next holder of its shard what was not run, and what is due after its last check", () => {
+    for (const [verdict, judged] of [
+      ["ok", 1],
+      ["cancelled", 0],
+    ] as const) {
+      let isActive = true;
+      const at = pipelineScene({ isActive: () => isActive });
+      at.advance(0);
+      isActive = false;
+      at.advance(600_000);
+      at.answer({ verdict, startedAtMs: 5_010 });
+      expect([at.runs.length, at.judged.length, at.pipeline.dueTimes.skipped]).toEqual([1, judged, 0]);
+    }
+  });
+
   it("comes back sooner after a failure, by the monitor's rules", () => {
     const at = pipelineScene({ monitors: [monitorOf({ intervalS: 600 })] });
     at.advance(0);

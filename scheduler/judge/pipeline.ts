@@ -12,7 +12,7 @@
 import type { Admission } from "../../engine/limits/concurrency.ts";
 import type { Log } from "../../model/log.ts";
 import type { CheckOutcome } from "../../model/result.ts";
-import { DueTimes } from "../due/due-times.ts";
+import { DueTimes, type OnDue } from "../due/due-times.ts";
 import type { CheckSpecs } from "../plan/check-specs.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type PlannedCheck, type Run, runOf } from "../plan/planned-check.ts";
@@ -112,18 +112,18 @@ export class CheckPipeline {
   }
 
   /** due ──▶ limits */
-  readonly #due = (planned: PlannedCheck, dueAtMs: number): boolean => {
+  readonly #due: OnDue = (planned, dueAtMs) => {
     // The shard is about to be given back. Its next holder counts this due time as skipped, or runs it late.
-    if (!this.#options.ownedShards.isActive(planned.monitor.id)) return true;
+    if (!this.#options.ownedShards.isActive(planned.monitor.id)) return "left";
     if (planned.spec === null) {
       this.#missDeadline(planned, dueAtMs);
-      return true;
+      return "taken";
     }
-    if (planned.run !== null) return false;
+    if (planned.run !== null) return "busy";
     planned.run = runOf(planned, planned.spec, dueAtMs);
     this.#admission.request(planned.run);
     if (planned.run.state !== "running") planned.run.heldMs = null;
-    return true;
+    return "taken";
   };
 
   /** limits ──▶ send */
@@ -182,9 +182,14 @@ export class CheckPipeline {
     }
     // Removed while its outcome was held.
     if (planned === null || planned.isRemoved) return;
-    // No checker could run it, so the outcome says nothing about the target.
-    if (outcome.verdict === "cancelled") this.dueTimes.skip(planned, 1);
-    else this.judged(planned, this.record({ monitor: planned.monitor, location, attempt, inboxId: null }, outcome));
+    const isOurs = this.#options.ownedShards.isActive(planned.monitor.id);
+    // No checker could run it, so the outcome says nothing about the target. The next holder of its shard counts it by itself.
+    if (outcome.verdict === "cancelled") {
+      if (isOurs) this.dueTimes.skip(planned, 1);
+      return;
+    }
+    this.judged(planned, this.record({ monitor: planned.monitor, location, attempt, inboxId: null }, outcome));
+    if (!isOurs) this.dueTimes.leave(planned, outcome.startedAtMs);
   }
 
   /** judge ──▶ store */

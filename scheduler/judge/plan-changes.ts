@@ -57,7 +57,6 @@ export class PlanChanges {
 
   /** The monitor's shard is about to be given back: a run that waits for a limit must not start here any more. */
   retire(planned: PlannedCheck): void {
-    this.#options.dueTimes.clear(planned);
     this.#withdraw(planned);
   }
 

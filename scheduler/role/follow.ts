@@ -23,6 +23,8 @@ export interface FollowOptions {
   readonly breathe: () => Promise<void>;
   /** Whether a checker runs there. */
   readonly hasChecker: (location: string) => boolean;
+  /** The control plane is older than it was: it lacks changes that were taken in. */
+  readonly onSetBack: () => void;
   /** @param lastCallAtMs of a heartbeat that was loaded; null: none */
   readonly apply: (change: PlanChange, arrival: Arrival, lastCallAtMs: number | null) => void;
 }
@@ -69,8 +71,13 @@ export class Follower {
   }
 
   async #follow(): Promise<void> {
-    const { controlPlane, ownedShards, states } = this.#options;
-    if ((await controlPlane.generation()) === this.#generation) return;
+    const { controlPlane, onSetBack, ownedShards, states } = this.#options;
+    const generation = await controlPlane.generation();
+    if (generation === this.#generation) return;
+    if (generation < this.#generation) {
+      this.#generation = generation;
+      return onSetBack();
+    }
     const changes = await controlPlane.monitors.changedSince(this.#generation, ownedShards.filter());
     const pause = pauseEvery(SLICE, this.#options.breathe);
     for (const { monitor, live } of changes.changed) {

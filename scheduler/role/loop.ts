@@ -71,6 +71,8 @@ export interface LoopOptions {
   readonly ownedShards: OwnedShards;
   /** A write was refused because another scheduler holds these. */
   readonly onLost: (leases: readonly ShardLease[]) => void;
+  /** The database lacks changes that it had. */
+  readonly onSetBack: () => void;
   readonly controlPlane: ControlPlane;
   readonly states: MonitorStates;
   readonly spool: Spool;
@@ -136,7 +138,6 @@ export class Loop {
   readonly #watchdog: Watchdog;
   readonly #oneOffChecks: OneOffChecks;
   #stopTimers: () => Promise<void> = async () => undefined;
-  #isDraining = false;
 
   constructor(options: LoopOptions) {
     this.#options = options;
@@ -181,8 +182,7 @@ export class Loop {
 
   /** Takes outcomes of runs. */
   take(outcomes: readonly CheckOutcome[]): void {
-    // A check that a stop cancelled has no result: it is due again after the next start.
-    this.#pipeline.take(this.#isDraining ? outcomes.filter(({ verdict }) => verdict !== "cancelled") : outcomes);
+    this.#pipeline.take(outcomes);
   }
 
   /** These runs are over; take() gets their outcomes when their checker knows whether its own network had failed. */
@@ -248,8 +248,10 @@ export class Loop {
 
   /** Starts nothing more, waits for running checks up to a bound, and writes everything. */
   async drain(longestMs: number): Promise<void> {
-    this.#isDraining = true;
     await this.#stopTimers();
+    const { ownedShards } = this.#options;
+    // What a stop cancels is due again after the next start, or with the next holder.
+    for (const { shard } of ownedShards.leases()) ownedShards.retire(shard);
     this.#admission.hold(true);
     await until(() => this.#pipeline.running + this.#pipeline.pending === 0, this.#options.clocks, longestMs);
     this.#pipeline.releaseSuspects();

@@ -13,7 +13,6 @@ import { ANY_LOCATION } from "../../model/monitor.ts";
 import { SHARD_LEASE_MS } from "../../model/shards.ts";
 import { onTicks } from "../../model/ticks.ts";
 import type { Pump } from "../../store/results/pump.ts";
-import type { ResultStore } from "../../store/results/result-store.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
 import { openSealing } from "../../store/sealing/sealing.ts";
@@ -41,6 +40,7 @@ import { Loop, type LoopOptions } from "./loop.ts";
 import { type ReportedParts, reportOf, type StatusParts, statusOf } from "./report.ts";
 import type { FromScheduler } from "./status.ts";
 import { closeStores, openPump, openStores, type Stores } from "./stores.ts";
+import { thinDaily } from "./thinning.ts";
 
 /** What roles/up.ts hands over; structured-cloneable but for the port, which is transferred. */
 export interface SchedulerData {
@@ -74,10 +74,6 @@ const STATUS_MS = 1_000;
 const DRAIN_MS = 3_000;
 /** How long a stop waits for ClickHouse; rows that it did not take stay in the spool. */
 const PUMP_DRAIN_MS = 2_000;
-/** Old rows are thinned once a day, at this hour (UTC). */
-const THINNING_HOUR = 3;
-/** How often it is looked whether it is time, ms. */
-const THINNING_LOOK_MS = 60_000;
 
 export interface RuntimeOptions {
   readonly settings: SchedulerData;
@@ -156,6 +152,7 @@ export class SchedulerRuntime {
       ...stores,
       ownedShards,
       onLost: (leases) => this.#parts.keeper.lost(leases),
+      onSetBack: () => this.#parts.keeper.setBack(),
       states,
       pump,
       probers,
@@ -186,13 +183,14 @@ export class SchedulerRuntime {
   async start(): Promise<void> {
     const { stores, loop, keeper, ownedShards } = this.#parts;
     const { log, settings } = this.#options;
-    const { controlPlane, spool } = stores;
+    const { controlPlane, results, spool } = stores;
     this.#listen();
     const own = await takeOwn(stores.shards, spool.name, controlPlane.dialect === "sqlite");
     await loop.start(own, () => this.#replay());
     this.#isStarted = true;
     const stopMoves = await keepShards(stores, keeper, log);
-    const stopRegular = [onTicks(STATUS_MS, () => void this.#report()), thinNightly(stores.results, ownedShards, log)];
+    const thinning = { results, meta: controlPlane.meta, ownedShards, nowMs: SYSTEM_CLOCKS.wallNowMs };
+    const stopRegular = [onTicks(STATUS_MS, () => void this.#report()), thinDaily(thinning, log)];
     const { sealing, open, quarantine } = this.#opened;
     // Separate checker processes take one-off checks of their locations themselves.
     const oneOff = open.ownLocations.includes(ANY_LOCATION)
@@ -393,16 +391,4 @@ async function keepShards(
 ): Promise<() => Promise<void>> {
   if (controlPlane.dialect === "sqlite") return async () => undefined;
   return startShardTurns({ keeper, leaseMs: SHARD_LEASE_MS, notices, log });
-}
-
-function thinNightly(results: ResultStore, ownedShards: OwnedShards, log: Logger): () => void {
-  let thinnedOn = -1;
-  return onTicks(THINNING_LOOK_MS, () => {
-    const now = new Date();
-    if (now.getUTCHours() < THINNING_HOUR || now.getUTCDate() === thinnedOn || !ownedShards.hasFirst) return;
-    thinnedOn = now.getUTCDate();
-    results
-      .thin()
-      .catch((error: unknown) => log.error({ err: error }, "thinning failed; tomorrow's will do its work too"));
-  });
 }

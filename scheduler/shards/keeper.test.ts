@@ -117,6 +117,16 @@ describe("ShardKeeper", () => {
     expect(a.keeper.moves).toEqual({ taken: 6, givenBack: 2, lost: 2 });
   });
 
+  it("gives everything back, and takes it anew, when the database lacks what it had", async () => {
+    const store = tables(2);
+    const a = keeperOn(store, "a", 2, () => 0);
+    await a.turn();
+    a.keeper.setBack();
+    await a.turn();
+    await a.turn();
+    expect(a.done).toEqual(["load 0@1 1@1", "moved", "give back 0@1 1@1", "moved", "load 0@2 1@2", "moved"]);
+  });
+
   it("frees everything when it leaves, and the next has it without a wait", async () => {
     const store = tables(2);
     const a = keeperOn(store, "a", 2, () => 0);

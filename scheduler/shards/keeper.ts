@@ -86,6 +86,7 @@ export class ShardKeeper {
   readonly #onMoved: () => void;
   readonly #moves = { taken: 0, givenBack: 0, lost: 0 };
   #latest: Look | undefined;
+  #isSetBack = false;
 
   constructor(options: ShardKeeperOptions) {
     this.#store = options.store;
@@ -107,6 +108,17 @@ export class ShardKeeper {
   /** Another scheduler says that shards have moved. A look that succeeds says whether this one is alone. */
   hearMoves(): void {
     this.#tenure.doubt();
+  }
+
+  /**
+   * The database lacks commits that it had, as after a failover to a copy that was behind. What is in memory may be of those: all shards are given back with
+   * the next move, and who takes them reads what there is.
+   */
+  setBack(): void {
+    this.#isSetBack = true;
+    this.#log.warn(
+      "the database lacks its newest changes: this scheduler gives its shards back and reads everything anew",
+    );
   }
 
   /** Beats, looks, and drops shards that another scheduler holds. */
@@ -131,6 +143,10 @@ export class ShardKeeper {
     this.#latest = undefined;
     if (latest === undefined) return;
     const { view, presence } = latest;
+    if (this.#isSetBack) {
+      this.#isSetBack = false;
+      return this.#giveBack(this.#ownedShards.leases().map(({ shard }) => shard));
+    }
     const moves = decideShards(this.#self.id, this.#claims(view), presence);
     if (moves.giveBack.length > 0) await this.#giveBack(moves.giveBack);
     if (moves.take.length > 0) await this.#take(moves.take, view);
@@ -151,7 +167,7 @@ export class ShardKeeper {
     await this.#work.giveBack(leases);
     await this.#store.release(leases);
     this.#moves.givenBack += leases.length;
-    this.#log.info({ shards }, "shards given back, because other schedulers have come");
+    this.#log.info({ shards }, "shards given back");
     this.#onMoved();
   }
 
