@@ -76,6 +76,8 @@ interface Mark {
 }
 
 const ASK_EVERY_MS = 250;
+/** From the end of a check until its turn is in the stores on a machine that is busy, ms. */
+const STORED_WITHIN_MS = 2_000;
 /** Eleven leases of `sonde scheduler`. */
 const RECOVERED_WITHIN_MS = 90_000;
 /** Of each process's output, shown when a fleet fails, characters. */
@@ -99,7 +101,7 @@ export async function makeTable(servers: SharedServers, links: Links, size: Tabl
   try {
     await untilWell(fleet);
     for (let round = 0; round < size.rounds; round += 1) {
-      for (const fault of faults) marks.push(await befall(fleet, fault, size.intervalS, asker));
+      for (const fault of faults) marks.push(await befall(fleet, fault, size.timeoutS, asker));
     }
     asker.stop();
     await fleet.stop();
@@ -117,7 +119,7 @@ export async function makeTable(servers: SharedServers, links: Links, size: Tabl
   return { lines, paused, incidents, rows, plane, projectId };
 }
 
-async function befall(fleet: Fleet, fault: Fault, intervalS: number, asker: Asker): Promise<Mark> {
+async function befall(fleet: Fleet, fault: Fault, timeoutS: number, asker: Asker): Promise<Mark> {
   const { plane } = fleet;
   const before = skipsOf(await plane.shards.view());
   const fromMs = Date.now();
@@ -127,9 +129,9 @@ async function befall(fleet: Fleet, fault: Fault, intervalS: number, asker: Aske
   await fault.takeBack();
   const backMs = Date.now() - fromMs;
   const recoveredMs = await untilWell(fleet);
-  // What was missed a moment ago is still made up for.
-  await pause(2 * intervalS * 1_000);
-  const untilMs = Date.now() - intervalS * 1_000;
+  const untilMs = Date.now();
+  // What is under way then has its row, or is counted, before the next fault.
+  await pause(timeoutS * 1_000 + STORED_WITHIN_MS);
   const asked = asker.end();
   const skips = skipsOf(await plane.shards.view()).map((count, shard) => count - (before[shard] ?? 0));
   const turns = skips.reduce((a, b) => a + b, 0);
