@@ -14,9 +14,11 @@ const BROWSERS = ["chrome123", "firefox125", "safari17.5"];
 
 /** Not what later screens alone use, as the chart, and of the languages only English: the others are loaded when they are chosen. */
 const LATER =
-  "chart|schema|edit-|selector-|shown-once|download|scroll|tabs|monitor-form|checked|line|hand-over|world-|places";
+  "chart|schema|edit-|selector-|shown-once|download|tabs|monitor-form|checked|line|hand-over|world-|places|clipboard|detect|drafts|sheet|kept-|zone-";
+/** Of English, what no screen of the first load says (web/words/words.ts). */
+const LATER_WORDS = "ru|fa|zh|zone|refusals|en\\.ts|en/(?:telling|keeping|moving|refusing|schema|taking)";
 const SHARED = new RegExp(
-  `node_modules/(?:preact|@preact|openapi-fetch)/|/web/(?:(?:api|state|parts)/(?!${LATER})|words/(?!ru|fa|zh))`,
+  `node_modules/(?:preact|@preact|openapi-fetch)/|/web/(?:(?:api|state|parts)/(?!${LATER})|words/(?!${LATER_WORDS}))`,
 );
 
 /** A language's words are two files, each below what a lazy file may have. */

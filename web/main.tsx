@@ -26,7 +26,7 @@ function App() {
     case "asking":
       return <Skeleton rows={8} />;
     case "unreachable":
-      return <Unreachable message={session.value.message} />;
+      return <Unreachable error={session.value.error} />;
     case "out":
       return <SignIn />;
     case "in":

@@ -3,7 +3,7 @@ import { DAY_MS } from "../../model/days.ts";
 import { formatIso } from "../../model/time.ts";
 import { plain } from "./html.ts";
 import type { LineState, LineView, StatusView } from "./view.ts";
-import { percent, words } from "./words.ts";
+import { english as words } from "./words-en.ts";
 
 export type BadgeKind = "status" | "uptime" | "latency" | "certificate";
 export const BADGE_STYLES = ["flat", "flat-square", "for-the-badge"] as const;
@@ -79,7 +79,7 @@ function said(
     case "uptime":
       if (uptime === null) return ["no data", "lightgrey"];
       return [
-        percent(uptime),
+        words.percent(uptime),
         uptime >= 99.9 ? "brightgreen" : uptime >= 99 ? "green" : uptime >= 95 ? "yellow" : "red",
       ];
     case "latency":

@@ -3,7 +3,7 @@ import { Feed } from "feed";
 import { formatIso } from "../../model/time.ts";
 import { escaped, plain } from "./html.ts";
 import type { StatusView } from "./view.ts";
-import { duration, words } from "./words.ts";
+import { wordsIn } from "./words.ts";
 
 export const FEEDS = {
   "feed.atom": "application/atom+xml; charset=utf-8",
@@ -67,6 +67,7 @@ export function feedOf(
 }
 
 function entriesOf(view: StatusView, address: string, files: string, query: string): readonly Entry[] {
+  const words = wordsIn(view.settings.language);
   const incidents = view.incidents.map((one): Entry => {
     const notes = one.notes.map((note) => {
       const phase = note.phase === null ? "" : `<b>${words.phases[note.phase]}</b> `;
@@ -75,7 +76,7 @@ function entriesOf(view: StatusView, address: string, files: string, query: stri
     const state =
       one.toMs === null
         ? `<p>${words.since} ${formatIso(one.fromMs)}, ${words.ongoing}</p>`
-        : `<p>${words.resolved}: ${formatIso(one.fromMs)} – ${formatIso(one.toMs)} (${duration((one.toMs - one.fromMs) / 1_000)})</p>`;
+        : `<p>${words.resolved}: ${formatIso(one.fromMs)} – ${formatIso(one.toMs)} (${words.duration((one.toMs - one.fromMs) / 1_000)})</p>`;
     const why = one.postmortem === null ? "" : `<h2>${words.postmortem}</h2>${one.postmortem.markup}`;
     return {
       name: one.name,

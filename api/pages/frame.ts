@@ -2,7 +2,7 @@
 import type { PageSettings } from "../../model/status-page.ts";
 import { Html, html } from "./html.ts";
 import type { LineState } from "./view.ts";
-import { words } from "./words.ts";
+import { wordsIn } from "./words.ts";
 
 /** ISO 639 codes of languages that are written from right to left. */
 const FROM_RIGHT = new Set(["ar", "ckb", "dv", "fa", "he", "ku", "ps", "sd", "ug", "ur", "yi"]);
@@ -51,6 +51,7 @@ export function icon(state: LineState): Html {
 
 export function frame({ title, language, place, mayBeIndexed, feeds }: FrameOptions, body: Html): string {
   const direction = FROM_RIGHT.has(language.split("-")[0]?.toLowerCase() ?? "") ? "rtl" : "ltr";
+  const words = wordsIn(language);
   const robots = mayBeIndexed ? null : html`<meta name="robots" content="noindex">`;
   const links = feeds
     ? html`<link rel="alternate" type="application/atom+xml" href="${place.files}feed.atom${place.query}"><link rel="alternate" type="application/rss+xml" href="${place.files}feed.rss${place.query}"><link rel="alternate" type="application/feed+json" href="${place.files}feed.json${place.query}">`
@@ -59,7 +60,12 @@ export function frame({ title, language, place, mayBeIndexed, feeds }: FrameOpti
     .markup;
 }
 
-export function footer(place: Addresses, links: PageSettings["links"], badge: string | null): Html {
+export function footer(
+  place: Addresses,
+  { links, language }: Pick<PageSettings, "links" | "language">,
+  badge: string | null,
+): Html {
+  const words = wordsIn(language);
   const more = [
     ...(links.home === null ? [] : [html`<a href="${links.home}">${words.home}</a>`]),
     ...(links.contact === null ? [] : [html`<a href="${links.contact}">${words.contact}</a>`]),

@@ -22,7 +22,8 @@ import {
   type StatusView,
   type UpdateView,
 } from "./view.ts";
-import { words as WORDS } from "./words.ts";
+import { wordsIn } from "./words.ts";
+import type { PageWords } from "./words-en.ts";
 
 /** Lines of one page. What a selector finds beyond makes one line together. */
 const MOST_LINES = 300;
@@ -76,10 +77,11 @@ export interface LinePlan {
   readonly what: string;
 }
 
-/** Which monitors make which lines. @param pause lets others have a turn */
+/** Which monitors make which lines. @param words of the page's language @param pause lets others have a turn */
 export async function plannedLines(
   groups: readonly PageGroup[],
   members: readonly PageMember[],
+  words: PageWords,
   pause: () => Promise<void>,
 ): Promise<readonly (readonly LinePlan[])[]> {
   let left = MOST_LINES;
@@ -88,7 +90,7 @@ export async function plannedLines(
     const lines: LinePlan[] = [];
     for (const component of components) {
       const found = await selected(component, members, pause);
-      const made = component.merge === "each" ? eachOf(component, found, left) : mergedOf(component, found);
+      const made = component.merge === "each" ? eachOf(component, found, left, words) : mergedOf(component, found);
       left = Math.max(0, left - made.length);
       lines.push(...made);
     }
@@ -112,7 +114,12 @@ async function selected(
   return found;
 }
 
-function eachOf(component: PageComponent, found: readonly PageMember[], most: number): readonly LinePlan[] {
+function eachOf(
+  component: PageComponent,
+  found: readonly PageMember[],
+  most: number,
+  words: PageWords,
+): readonly LinePlan[] {
   const shown = found.length > most ? found.slice(0, Math.max(0, most - 1)) : found;
   const lines = shown.map((member) => ({
     title: (found.length === 1 ? component.title : null) ?? member.name,
@@ -124,7 +131,7 @@ function eachOf(component: PageComponent, found: readonly PageMember[], most: nu
   const rest = found.slice(shown.length);
   const share = { ...component, merge: "share" } as const;
   const what = `rest ${JSON.stringify(component.servers)}`;
-  return [...lines, { title: WORDS.more(rest.length), component: share, members: rest, what }];
+  return [...lines, { title: words.more(rest.length), component: share, members: rest, what }];
 }
 
 function mergedOf(component: PageComponent, members: readonly PageMember[]): readonly LinePlan[] {
@@ -270,7 +277,7 @@ function certificateOf(members: readonly PageMember[], nowMs: number): number | 
 }
 
 async function incidentsOf(
-  { incidents, words, nameOf, pause }: PageFacts,
+  { page, incidents, words, nameOf, pause }: PageFacts,
   plans: readonly LinePlan[],
 ): Promise<readonly IncidentView[]> {
   // A monitor may be in several lines: the one that says most of it names its incidents.
@@ -278,6 +285,7 @@ async function incidentsOf(
   for (const merge of ["share", "worst", "each"])
     for (const plan of plans)
       if (plan.component.merge === merge) for (const { id } of plan.members) lines.set(id, plan);
+  const said = wordsIn(page.settings.language);
   const shown: IncidentView[] = [];
   for (const incident of incidents) {
     const plan = lines.get(incident.monitorId);
@@ -291,7 +299,7 @@ async function incidentsOf(
     const postmortem = of?.postmortem == null || of.postmortem === "" ? null : await markdown(of.postmortem, pause);
     shown.push({
       name: nameOf(`incident ${incident.id}`),
-      title: plain(of?.title ?? WORDS.incident(plan.title, level, toMs !== null)),
+      title: plain(of?.title ?? said.incident(plan.title, level, toMs !== null)),
       level,
       fromMs,
       toMs,

@@ -3,7 +3,7 @@ import { NEW_PAGE } from "../../model/status-page.ts";
 import { frame } from "./frame.ts";
 import { type Html, html } from "./html.ts";
 import { styleOf } from "./look.ts";
-import { words } from "./words.ts";
+import { english as words } from "./words-en.ts";
 
 /** A reader that may not see the page gets nothing of it, not its style either: these pages have one that is no page's. */
 export const PLAIN_STYLE = styleOf(NEW_PAGE.settings, null);

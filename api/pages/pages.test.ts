@@ -14,7 +14,8 @@ import { markdown } from "./markdown.ts";
 import { PublicPages } from "./public-pages.ts";
 import { newSecrets } from "./secrets.ts";
 import { bar, statusPage } from "./status.ts";
-import { duration, percent } from "./words.ts";
+import { wordsIn } from "./words.ts";
+import { english } from "./words-en.ts";
 
 const NOW_MS = Date.UTC(2026, 10, 26, 10, 40);
 const DAY_MS = 86_400_000;
@@ -58,7 +59,7 @@ async function factsOf(
   const page = facts.page ?? { ...NEW_PAGE, slug: "acme", title: "Acme" };
   return {
     page,
-    plans: await plannedLines(page.groups, members, pause),
+    plans: await plannedLines(page.groups, members, english, pause),
     closed: new Map(),
     pasts: new Map(),
     incidents: [],
@@ -87,6 +88,24 @@ const withLines = (...components: ReturnType<typeof component>[]) => ({
   groups: [{ title: "All", open: "problems" as const, components }],
 });
 
+const recordOf = (id: number, monitorId: number, endedAtMs: number | null = NOW_MS) => ({
+  id,
+  monitorId,
+  monitorName: "secret",
+  monitorKind: "http",
+  projectId: 1,
+  level: "down" as const,
+  startedAtMs: NOW_MS - id * 60_000,
+  endedAtMs,
+  acknowledgedAtMs: null,
+  acknowledgedBy: null,
+  errorMessage: "secret",
+  errorCategory: null,
+  locations: [],
+  eventCount: 1,
+  monitorPaused: false,
+});
+
 describe("lines of a page", () => {
   it("say how many work, and the worst of many", async () => {
     const members = [
@@ -110,23 +129,6 @@ describe("lines of a page", () => {
   });
 
   it("name the incidents of their monitors, but for those of many in one line", async () => {
-    const incident = (id: number, monitorId: number) => ({
-      id,
-      monitorId,
-      monitorName: "secret",
-      monitorKind: "http",
-      projectId: 1,
-      level: "down" as const,
-      startedAtMs: NOW_MS - id * 60_000,
-      endedAtMs: NOW_MS,
-      acknowledgedAtMs: null,
-      acknowledgedBy: null,
-      errorMessage: "secret",
-      errorCategory: null,
-      locations: [],
-      eventCount: 1,
-      monitorPaused: false,
-    });
     const servers = { ids: [1] };
     const page = withLines(
       component({ merge: "worst", title: "One", servers }),
@@ -134,7 +136,7 @@ describe("lines of a page", () => {
     );
     const members = [memberOf(1), memberOf(2), memberOf(3)];
     const words = new Map([[3, { title: "Told", postmortem: "", notes: [] }]]);
-    const incidents = [incident(1, 1), incident(2, 2), incident(3, 3)];
+    const incidents = [recordOf(1, 1), recordOf(2, 2), recordOf(3, 3)];
     const view = await makeView(await factsOf({ page, members, words, incidents }));
     expect(view.incidents.map(({ title }) => title)).toEqual(["One was down", "Told"]);
     expect(JSON.stringify(view)).not.toContain("secret");
@@ -143,11 +145,12 @@ describe("lines of a page", () => {
   it("are those that the selector finds, with as many of them as a page may have", async () => {
     const members = Array.from({ length: 1_000 }, (_, id) => memberOf(id, { tags: id % 2 === 0 ? ["even"] : [] }));
     const page = withLines(component({ servers: { tags: ["even"], not: { ids: [0] } } }));
-    const [lines = []] = await plannedLines(page.groups, members, pause);
+    const [lines = []] = await plannedLines(page.groups, members, english, pause);
     expect([lines.length, lines.at(-1)?.members.length, lines.at(-1)?.title]).toEqual([300, 200, "200 more"]);
     const [one = []] = await plannedLines(
       withLines(component({ title: "Own", servers: { ids: [3] } })).groups,
       members,
+      english,
       pause,
     );
     expect(one.map(({ title }) => title)).toEqual(["Own"]);
@@ -183,15 +186,52 @@ describe("lines of a page", () => {
       downS,
       watchedS: 86_400,
     });
-    const { markup } = bar([day("up", 0, 1), day("up", 0, 2), day("bad", 840, 3), day("up", 0, 4)]);
+    const { markup } = bar([day("up", 0, 1), day("up", 0, 2), day("bad", 840, 3), day("up", 0, 4)], english);
     expect(markup.match(/<path/g)?.length).toBe(3);
     expect(markup).toContain('aria-label="Last 4 days: outages on 1 day, 14 min in all"');
     expect(markup).toContain('<path class="bad" d="M8 13h3"><title>2026-11-03: down 14 min</title>');
   });
 
   it("never round up to what was not reached", () => {
-    expect([100, 99.99999, 99.999, 99.5, 0].map(percent)).toEqual(["100 %", "99.99 %", "99.99 %", "99.50 %", "0.00 %"]);
-    expect([0, 59, 60, 3_900, 100_000].map(duration)).toEqual(["0 s", "59 s", "1 min", "1 h 5 min", "1 d 3 h"]);
+    expect([100, 99.99999, 99.999, 99.5, 0].map(english.percent)).toEqual([
+      "100 %",
+      "99.99 %",
+      "99.99 %",
+      "99.50 %",
+      "0.00 %",
+    ]);
+    expect([0, 59, 60, 3_900, 100_000].map(english.duration)).toEqual(["0 s", "59 s", "1 min", "1 h 5 min", "1 d 3 h"]);
+  });
+});
+
+describe("pages of a language", () => {
+  const textsOf = (words: object): readonly string[] =>
+    Object.values(words).flatMap((word: unknown) => {
+      if (typeof word === "string") return [word];
+      return typeof word === "object" && word !== null ? textsOf(word) : [];
+    });
+
+  it.each(["ru", "fa", "zh-Hans"])("have all words in it: %s", async (language) => {
+    const page = withLines(component({ servers: { all: true }, merge: "each" }));
+    const settings = { ...page.settings, language };
+    const members = [memberOf(1, { status: "down" }), memberOf(2, { lastCheckedAtMs: null })];
+    const incidents = [recordOf(1, 1, null)];
+    const view = await makeView(await factsOf({ page: { ...page, settings }, members, incidents }));
+    const markup = statusPage(view, PLACE, "", 60_000);
+    const said = textsOf(english).filter((word) => markup.includes(`>${word}<`) && word !== english.powered);
+    expect(said).toEqual([]);
+    for (const word of textsOf(wordsIn(language))) expect(word.replaceAll("Sonde", "")).not.toMatch(/[a-z]{2,}/i);
+    expect(markup).toContain(wordsIn(language).states.down);
+    expect(view.incidents[0]?.title).toBe(wordsIn(language).incident(members[0]?.name ?? "", "down", false));
+  });
+
+  it("count in it, and are in English where it has no words", () => {
+    const { daysAgo, percent, duration } = wordsIn("ru-RU");
+    expect([1, 3, 90].map(daysAgo)).toEqual(["1 день назад", "3 дня назад", "90 дней назад"]);
+    expect([percent(99.999), duration(3_900)]).toEqual(["99,99 %", "1 ч 5 мин"]);
+    expect(wordsIn("fa").percent(99.5)).toBe("۹۹٫۵۰٪");
+    expect(wordsIn("de")).toBe(english);
+    expect(wordsIn("constructor")).toBe(english);
   });
 });
 

@@ -20,6 +20,7 @@ import { type ClosedDays, closedDays } from "./closed-days.ts";
 import { type AnnouncedMaintenance, makeView, plannedLines } from "./make-view.ts";
 import { openedSecrets, type PageSecrets, publicName } from "./secrets.ts";
 import type { StatusView } from "./view.ts";
+import { wordsIn } from "./words.ts";
 
 /** How old what is shown may be, ms. */
 const KEPT_MS = 10_000;
@@ -293,7 +294,7 @@ export class PublicPages {
     const secrets = openedSecrets(sealing, page);
     const pause = (): Promise<void> => turn();
     const everyMember = page.groups.length === 0 ? [] : await statusPages.members(page.projectId, pause);
-    const plans = await plannedLines(page.groups, everyMember, pause);
+    const plans = await plannedLines(page.groups, everyMember, wordsIn(page.settings.language), pause);
     const members = [...new Set(plans.flat().flatMap((plan) => plan.members))];
     const { days, show } = page.settings;
     const pastsOf = (some: readonly PageMember[], sinceMs: number) => statusPages.pasts(some, sinceMs, pause);

@@ -1,127 +1,16 @@
-/** Every word that a status page says by itself. Pure. */
-import type { UpdateLevel } from "../../model/status-page.ts";
-import type { LineState, NoteView } from "./view.ts";
+/** The words of a status page in its language; English where there are none. Pure. */
+import { english, type PageWords } from "./words-en.ts";
+import { persian } from "./words-fa.ts";
+import { russian } from "./words-ru.ts";
+import { chinese } from "./words-zh.ts";
 
-const HEADLINES: Readonly<Record<LineState, string>> = {
-  works: "All systems work",
-  paused: "Nothing is watched right now",
-  maintenance: "Maintenance is under way",
-  unknown: "Nothing is known yet",
-  degraded: "Some systems are degraded",
-  partial: "Some systems are down",
-  down: "All systems are down",
-};
+const BY_LANGUAGE: ReadonlyMap<string, PageWords> = new Map([
+  ["ru", russian],
+  ["fa", persian],
+  ["zh", chinese],
+]);
 
-const STATES: Readonly<Record<LineState, string>> = {
-  works: "Works",
-  paused: "Not watched",
-  maintenance: "Maintenance",
-  unknown: "No data",
-  degraded: "Degraded",
-  partial: "Partly down",
-  down: "Down",
-};
-
-const LEVELS: Readonly<Record<UpdateLevel, string>> = {
-  info: "Note",
-  maintenance: "Maintenance",
-  warning: "Warning",
-  outage: "Outage",
-  resolved: "Resolved",
-};
-
-const PHASES: Readonly<Record<NonNullable<NoteView["phase"]>, string>> = {
-  investigating: "Investigating",
-  identified: "Identified",
-  monitoring: "Monitoring",
-  resolved: "Resolved",
-};
-
-export const words = {
-  headlines: HEADLINES,
-  states: STATES,
-  levels: LEVELS,
-  phases: PHASES,
-  skip: "Skip to the status",
-  systems: "Systems",
-  announcements: "Announcements",
-  open: "Open incidents",
-  past: "Past incidents",
-  noPast: (days: number) => `None in the last ${counted(days, "day")}.`,
-  noSystems: "This page has no systems yet.",
-  maintenance: "Maintenance",
-  until: (titles: string, end: string) => `${titles}: until ${end}`,
-  more: (count: number) => `${count} more`,
-  share: (works: number, known: number) => `${works} of ${known} work`,
-  uptimeOf: (days: number) => `Uptime over ${counted(days, "day")}`,
-  certificate: (days: number) => (days < 0 ? "certificate has expired" : `certificate: ${counted(days, "day")}`),
-  latency: (ms: number) => `${ms} ms`,
-  daysAgo: (days: number) => `${counted(days, "day")} ago`,
-  today: "Today",
-  since: "since",
-  ongoing: "ongoing",
-  resolved: "Resolved",
-  why: "Why it happened",
-  postmortem: "Post-mortem",
-  updates: "Updates",
-  back: "Back to the status",
-  noNotes: "Nothing was written about it.",
-  began: "Began",
-  ended: "Ended",
-  lasted: "Lasted",
-  subscribe: "Subscribe",
-  badge: "Badge",
-  home: "Home",
-  contact: "Contact",
-  powered: "Powered by Sonde",
-  old: (age: string) => `This is ${age} old: the service does not reach its data right now.`,
-  notFound: "There is no such page",
-  notFoundText: "The address may be misspelt, or the page may have been taken away.",
-  passwordTitle: "This page asks for a password",
-  password: "Password",
-  enter: "Open the page",
-  wrongPassword: "This is not the password.",
-  signIn: "This page is for people who are signed in",
-  signInLink: "Sign in",
-  index: "Status pages",
-  noPages: "There are none.",
-  incident: (title: string, level: "down" | "degraded", isOver: boolean) =>
-    `${title} ${isOver ? "was" : "is"} ${level === "down" ? "down" : "degraded"}`,
-  barLabel(days: number, troubled: number, downS: number): string {
-    if (troubled === 0) return `Last ${counted(days, "day")}: no outage`;
-    return `Last ${counted(days, "day")}: outages on ${counted(troubled, "day")}, ${duration(downS)} in all`;
-  },
-  looks: {
-    none: "no data",
-    up: "no outage",
-    maintenance: "maintenance",
-    slight: "down",
-    bad: "down",
-    worse: "down",
-  },
-} as const;
-
-function counted(count: number, word: string): string {
-  return `${count} ${word}${count === 1 ? "" : "s"}`;
-}
-
-/** `14 min`, `2 h 5 min`, `3 d 4 h`: the two greatest units. */
-export function duration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds));
-  if (whole < 60) return `${whole} s`;
-  const minutes = Math.floor(whole / 60);
-  if (minutes < 60) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 24) return joined(hours, "h", minutes % 60, "min");
-  return joined(Math.floor(hours / 24), "d", hours % 24, "h");
-}
-
-function joined(great: number, greatUnit: string, small: number, smallUnit: string): string {
-  return small === 0 ? `${great} ${greatUnit}` : `${great} ${greatUnit} ${small} ${smallUnit}`;
-}
-
-/** Never rounded up: 100 is said of what was not down at all. */
-export function percent(uptime: number): string {
-  const floored = Math.floor(uptime * 1_000) / 1_000;
-  return floored === 100 ? "100 %" : `${(Math.floor(uptime * 100) / 100).toFixed(2)} %`;
+/** @param language a tag, such as `ru` or `zh-Hans` */
+export function wordsIn(language: string): PageWords {
+  return BY_LANGUAGE.get(language.split("-")[0]?.toLowerCase() ?? "") ?? english;
 }

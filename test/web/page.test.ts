@@ -171,7 +171,7 @@ describeWith(["chromium"], "the page", () => {
     await page.getByRole("checkbox", { name: "Uptime 30 d" }).check();
     await page.getByRole("checkbox", { name: "Kind" }).uncheck();
     expect(await accessFaults(page)).toEqual([]);
-    await row.filter({ hasText: /\d %/ }).waitFor();
+    await row.filter({ hasText: /\d%/ }).waitFor();
     expect(await table.getByRole("columnheader", { name: "Kind" }).count()).toBe(0);
     expect(await page.evaluate("new URLSearchParams(location.hash.split('?')[1]).get('columns')")).toBe(
       "status,name,latency,p95,beats,uptime,since,checked",

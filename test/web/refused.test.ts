@@ -254,6 +254,95 @@ describeWith(["chromium"], "the page, refused", () => {
     await page.context().close();
   });
 
+  it("keeps what was begun of a monitor when its screen is left, and loses it when it is told to", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, "/monitors/new", "Add monitor");
+    const what = page.getByRole("textbox", { name: "What to watch" });
+    const name = page.getByRole("textbox", { name: "Name", exact: true });
+    await what.fill("127.0.0.1:4430");
+    await name.fill("Half a monitor");
+    await open(page, "/monitors", "Monitors");
+    await open(page, "/monitors/new", "Add monitor");
+    await page.getByText("What you wrote here before is still here.").waitFor();
+    expect([await what.inputValue(), await name.inputValue()]).toEqual(["127.0.0.1:4430", "Half a monitor"]);
+    expect(await page.getByRole("combobox", { name: "Kind" }).inputValue()).toBe("port");
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Start anew" }).click();
+    expect([await what.inputValue(), await name.inputValue()]).toEqual(["", ""]);
+    await what.fill("127.0.0.1:80");
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("heading", { level: 1, name: "Monitors" }).waitFor();
+    await open(page, "/monitors/new", "Add monitor");
+    expect(await what.inputValue()).toBe("");
+    // The same of an import, and of a note.
+    await open(page, "/import", "Import and apply");
+    await page.getByLabel("File or text").fill("sonde: 1\n");
+    await open(page, "/check", "Check");
+    await open(page, "/import", "Import and apply");
+    expect(await page.getByLabel("File or text").inputValue()).toBe("sonde: 1\n");
+    // The next person at this browser finds nothing of it.
+    await page.getByRole("button", { name: "Account" }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+    await signIn(page, product.key);
+    await page.getByRole("navigation").waitFor();
+    await open(page, "/import", "Import and apply");
+    expect(await page.getByLabel("File or text").inputValue()).toBe("");
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("leaves a dialog in which something was written by the second Escape, or the second step back", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, "/incidents", "Incidents");
+    await open(page, "/maintenance", "Maintenance");
+    const dialog = page.getByRole("dialog", { name: "Add maintenance" });
+    const openDialog = () => page.getByRole("button", { name: "Add maintenance" }).click();
+    const asked = dialog.getByRole("alert").filter({ hasText: "not saved yet" });
+    await openDialog();
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await openDialog();
+    await dialog.getByLabel("Title").fill("Kernels");
+    await page.keyboard.press("Escape");
+    await asked.waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await dialog.getByLabel("Title").fill("Kernels and more");
+    await asked.waitFor({ state: "detached" });
+    await page.goBack();
+    await asked.waitFor();
+    expect(await page.evaluate("location.hash")).toBe("#/maintenance");
+    expect(await dialog.getByLabel("Title").inputValue()).toBe("Kernels and more");
+    await page.keyboard.press("Escape");
+    await dialog.waitFor({ state: "detached" });
+    await openDialog();
+    await dialog.getByLabel("Title").fill("Kernels");
+    await page.goBack();
+    await asked.waitFor();
+    await page.goBack();
+    await page.getByRole("heading", { level: 1, name: "Incidents" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("says in the language of the page what is refused or away", async () => {
+    const { page } = await openPage(browser, `${product.url}/`, { ...DESKTOP, locale: "ru-RU" }, EXPECTED);
+    const signInAs = async (key: string) => {
+      await page.getByRole("textbox", { name: "Ключ" }).fill(key);
+      await page.getByRole("button", { name: "Войти", exact: true }).click();
+    };
+    const alert = page.getByRole("alert");
+    await signInAs("uk1_wrong");
+    await alert.filter({ hasText: "Ключ API недействителен или истёк" }).waitFor();
+    await signInAs(product.key);
+    await page.getByRole("navigation").waitFor();
+    await open(page, "/incidents/inc_999999", "Инциденты");
+    await alert.filter({ hasText: "Этого нет или больше нет." }).waitFor();
+    await page.route("**/api/v1/channels*", (route) => route.abort());
+    await open(page, "/alerts", "Оповещения");
+    await alert.filter({ hasText: "Сервис недоступен." }).waitFor();
+    await page.context().close();
+  });
+
   it("waits where a list is longer than a minute allows, and keeps the lines that were not added", async () => {
     const { page, faults } = await signedIn();
     const answers = [

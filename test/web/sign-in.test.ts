@@ -111,7 +111,7 @@ describeWith(["chromium"], "signing in as a team", () => {
       await page.locator("button[type=submit]").click();
     };
     await atProvider("outsider");
-    await page.getByRole("alert").filter({ hasText: "vouches for no e-mail address" }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "does not confirm your e-mail address" }).waitFor();
     expect(await accessFaults(page)).toEqual([]);
     await page.context().clearCookies();
     await page.goto(`${base}/`);

@@ -1,4 +1,5 @@
 /** The page in a real browser: who is told and how, who may come in, and the languages, one of which runs from right to left. */
+import { readFileSync } from "node:fs";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { describeWith } from "../prerequisites.ts";
@@ -168,6 +169,44 @@ describeWith(["chromium"], "the page, telling people", () => {
     expect((await download).suggestedFilename()).toBe("checked.csv");
     await page.getByRole("combobox", { name: "Result" }).selectOption("works");
     await page.getByText("Nothing matches.").waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("gives what its tables show, and the whole project, as files", async () => {
+    const { page, faults } = await signedIn();
+    const given = async (name: string) => {
+      const download = page.waitForEvent("download");
+      await page.getByRole("button", { name, exact: true }).first().click();
+      const file = await download;
+      return { name: file.suggestedFilename(), text: readFileSync(await file.path(), "utf8") };
+    };
+    await open(page, "/monitors?q=img");
+    await page.getByRole("table", { name: "Monitors" }).getByRole("link").first().waitFor();
+    const csv = await given("CSV");
+    expect(csv.name).toBe("monitors.csv");
+    expect(csv.text.split("\r\n")[0]).toBe(
+      "id,name,kind,status,latency_ms,interval_s,since,last_checked,tags,subscription",
+    );
+    expect(csv.text.split("\r\n")).toHaveLength(3);
+    const json = await given("JSON");
+    expect(JSON.parse(json.text)).toEqual([expect.objectContaining({ name: HOSTILE })]);
+    await open(page, "/audit");
+    await page.getByRole("table", { name: "Log of changes" }).waitFor();
+    expect((await given("CSV")).text).toContain("monitor.created");
+    await open(page, "/import");
+    const project = await given("The document");
+    expect(project.name).toBe("sonde.yaml");
+    expect(project.text).toContain("monitors:");
+    await page.getByText(/The document is saved/).waitFor();
+    await open(page, "/keys");
+    await page
+      .getByRole("button", { name: /^Usage of / })
+      .first()
+      .click();
+    const usage = page.getByRole("dialog", { name: /^Usage of / });
+    await usage.getByRole("row", { name: /Last 30 days/ }).waitFor();
+    expect(await accessFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -1,7 +1,7 @@
 /** The typed client of the page, below whatever path a proxy gives it; what the API says of an error becomes an ApiError. */
 import { signal } from "@preact/signals";
 import createClient from "openapi-fetch";
-import { t } from "../words/words.ts";
+import { allWords, t } from "../words/words.ts";
 import { comeAgain } from "./come-again.ts";
 import type { components, paths } from "./schema.d.ts";
 
@@ -64,7 +64,7 @@ client.use({
 
 /**
  * @param answer of one call of `client`
- * @throws ApiError with the API's own message, or the page's where the session has ended; what an abort throws stays what it is
+ * @throws ApiError with the API's message, in the page's words where it has some; what an abort throws stays what it is
  */
 export async function data<T>(answer: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const {
@@ -73,7 +73,7 @@ export async function data<T>(answer: Promise<{ data?: T; error?: unknown; respo
     response,
   } = await answer.catch((reason: unknown) => {
     if (reason instanceof DOMException && reason.name === "AbortError") throw reason;
-    throw new ApiError(0, "The service cannot be reached.");
+    throw notReached();
   });
   if (response.ok) return content as T;
   if (response.status === 401 && !response.url.endsWith("/session")) {
@@ -81,8 +81,10 @@ export async function data<T>(answer: Promise<{ data?: T; error?: unknown; respo
     // The API's own words are for callers with a key.
     throw new ApiError(response.status, t("signIn.notDone"));
   }
-  throw errorOf(response, error);
+  throw await errorOf(response, error);
 }
+
+export const notReached = (): ApiError => new ApiError(0, t("unreachable.text"));
 
 /** What each request of the page carries that is no GET. */
 export function pageHeaders(): Readonly<Record<string, string>> {
@@ -90,15 +92,28 @@ export function pageHeaders(): Readonly<Record<string, string>> {
   return { "X-Sonde-Page": "1", ...(projectId !== null && { "X-Project-Id": projectId }) };
 }
 
-export function errorOf(response: Response, body: unknown): ApiError {
+export async function errorOf(response: Response, body: unknown): Promise<ApiError> {
   const {
     message,
     retry_after: retry,
     details,
   } = (typeof body === "object" && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
   const text =
-    typeof message === "string" && message !== "" ? message : `The service answered with ${response.status}.`;
+    typeof message === "string" && message !== ""
+      ? await ownWords(message)
+      : t("unreachable.status", { status: String(response.status) });
   return new ApiError(response.status, text, typeof retry === "number" ? retry : null, details ?? null);
+}
+
+/** The page's words for it are no part of the first load: where they cannot be had, the API's are shown. */
+async function ownWords(message: string): Promise<string> {
+  try {
+    const [{ refusalKey }] = await Promise.all([import("../words/refusals.ts"), allWords()]);
+    const key = refusalKey(message);
+    return key === null ? message : t(key);
+  } catch {
+    return message;
+  }
 }
 
 /** @returns the API's words, or the browser's */

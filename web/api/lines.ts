@@ -1,6 +1,6 @@
 /** An answer that comes as lines of JSON, each handed over as it comes. */
 import { LineSplitter } from "../state/line-splitter.ts";
-import { ApiError, apiBase, errorOf, pageHeaders } from "./client.ts";
+import { ApiError, apiBase, errorOf, notReached, pageHeaders } from "./client.ts";
 
 /** Without a line for this long the answer is given up, ms. One check may wait a minute for its turn and run another. */
 const SILENCE_MS = 180_000;
@@ -26,7 +26,7 @@ export async function postForLines(
       body: JSON.stringify(body),
       signal: AbortSignal.any([signal, silence.signal]),
     });
-    if (!response.ok || response.body === null) throw errorOf(response, await response.json().catch(() => null));
+    if (!response.ok || response.body === null) throw await errorOf(response, await response.json().catch(() => null));
     const splitter = new LineSplitter(take);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (;;) {
@@ -38,7 +38,7 @@ export async function postForLines(
     }
   } catch (error) {
     if (signal.aborted || error instanceof ApiError) throw error;
-    throw new ApiError(0, "The service cannot be reached.");
+    throw notReached();
   } finally {
     clearTimeout(timer);
   }

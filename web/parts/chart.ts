@@ -5,6 +5,8 @@ import { clock, dateTime, milliseconds, minute, shortDay } from "../words/times.
 
 export interface Line {
   readonly label: string;
+  /** In files. */
+  readonly name: string;
   /** CSS class whose colour the line has. */
   readonly tone: string;
   readonly values: readonly (number | null)[];

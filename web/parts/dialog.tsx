@@ -1,17 +1,21 @@
 /** A native dialog, named by its act. The last button that is not Cancel confirms. */
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import { say } from "../state/notices.ts";
+import { staysHere } from "../state/route.ts";
 import { t } from "../words/words.ts";
 import type { FormFault } from "./form-fault.ts";
+import { Working } from "./working.tsx";
 
 interface DialogProps {
   readonly title: string;
   readonly close: () => void;
   readonly children: ComponentChildren;
   readonly wide?: boolean;
+  /** Asked before Escape closes it. @returns whether it stays open */
+  readonly stays?: () => boolean;
 }
 
 /** Opens the dialog above everything else, and gives the focus back to where it was; to the screen, where that is gone. */
@@ -41,7 +45,7 @@ export function useOpen() {
   return isOpen;
 }
 
-export function Dialog({ title, close, children, wide = false }: DialogProps) {
+export function Dialog({ title, close, children, wide = false, stays }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useModal(dialog);
@@ -52,13 +56,40 @@ export function Dialog({ title, close, children, wide = false }: DialogProps) {
       aria-labelledby={titleId}
       onCancel={(event) => {
         event.preventDefault();
-        close();
+        if (stays?.() !== true) close();
       }}
+      // A browser that was kept from it once closes it by itself.
+      onClose={({ currentTarget }) => currentTarget.isConnected && close()}
     >
       <h2 id={titleId}>{title}</h2>
       {children}
     </dialog>
   );
+}
+
+/** What is written in a dialog is not lost by one key, nor by one step back: the second leaves it. */
+function useUnsaved(busy: Signal<boolean>) {
+  const isWritten = useRef(false);
+  const isAsking = useSignal(false);
+  const stays = () => {
+    if (!isWritten.current || isAsking.value || busy.value) return false;
+    isAsking.value = true;
+    return true;
+  };
+  useEffect(() => {
+    staysHere.current = stays;
+    return () => {
+      staysHere.current = null;
+    };
+  }, []);
+  const written = () => {
+    isWritten.current = true;
+    isAsking.value = false;
+  };
+  const forget = () => {
+    isWritten.current = false;
+  };
+  return { isAsking, written, stays, forget };
 }
 
 /** Asks before an act, and stays with the API's words when the act is refused. */
@@ -84,6 +115,7 @@ export function Confirm({
   const error = useSignal<string | null>(null);
   const busy = useSignal(false);
   const isOpen = useOpen();
+  const { isAsking, written, stays, forget } = useUnsaved(busy);
   const submit = async (event: Event) => {
     event.preventDefault();
     if (busy.value) return;
@@ -92,6 +124,7 @@ export function Confirm({
     fault?.clear();
     try {
       await act();
+      forget();
       close();
     } catch (reason) {
       // Who has closed it meanwhile would take it for done.
@@ -102,14 +135,12 @@ export function Confirm({
     }
   };
   return (
-    <Dialog title={title} close={close}>
-      <form ref={form} onSubmit={submit}>
+    <Dialog title={title} close={close} stays={stays}>
+      <form ref={form} onSubmit={submit} onInput={written}>
         {children}
-        {error.value !== null && (
-          <p class="form-error" role="alert">
-            {error.value}
-          </p>
-        )}
+        {busy.value && <Working />}
+        {isAsking.value && <Told>{t("dialog.unsaved")}</Told>}
+        {error.value !== null && <Told>{error.value}</Told>}
         <div class="dialog-acts">
           <button type="button" class="button" onClick={close}>
             {t("act.cancel")}
@@ -120,5 +151,13 @@ export function Confirm({
         </div>
       </form>
     </Dialog>
+  );
+}
+
+function Told({ children }: { children: string }) {
+  return (
+    <p class="form-error" role="alert">
+      {children}
+    </p>
   );
 }

@@ -42,7 +42,10 @@ function firstNamed(message: string, names: readonly string[]): string | undefin
     const word = written.replace(/\[(\d+)\]/g, ".$1").replace(/\.$/, "");
     const path = word.replace(AROUND, "");
     const isPath = index === 0 || path !== word;
-    const name = names.find((one) => path === one || (isPath && path.startsWith(`${one}.`)));
+    const name = names.find((one) => {
+      const lower = one.toLowerCase();
+      return path === lower || (isPath && path.startsWith(`${lower}.`));
+    });
     if (name !== undefined) return name;
   }
   return undefined;

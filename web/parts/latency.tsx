@@ -1,9 +1,12 @@
 /** Latency over time: a chart that is loaded when it is first needed, and the same as a table. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { theme } from "../state/prefs.ts";
+import type { Sheet } from "../state/sheet.ts";
 import { dateTime, milliseconds } from "../words/times.ts";
 import { t } from "../words/words.ts";
 import type { Line } from "./chart.ts";
+import { Exports } from "./exports.tsx";
 import { Skeleton } from "./states.tsx";
 
 /** The table has at most this many rows; the newest are in it. */
@@ -15,6 +18,7 @@ export function LatencyFigure({ points, lines }: { points: readonly number[]; li
     <figure class="latency" aria-label={t("latency.label")}>
       <div class="figure-head">
         <figcaption>{t("latency.label")}</figcaption>
+        <Exports name="latency" sheet={() => sheetOf(points, lines)} />
         <button
           type="button"
           class="button small"
@@ -29,6 +33,16 @@ export function LatencyFigure({ points, lines }: { points: readonly number[]; li
       {asTable.value ? <LatencyTable points={points} lines={lines} /> : <Chart points={points} lines={lines} />}
     </figure>
   );
+}
+
+function sheetOf(points: readonly number[], lines: readonly Line[]): Sheet {
+  return {
+    heads: ["time", ...lines.map(({ name }) => name)],
+    rows: points.map((atS, place) => [
+      new Date(atS * 1_000).toISOString(),
+      ...lines.map(({ values }) => values[place] ?? null),
+    ]),
+  };
 }
 
 function Chart({ points, lines }: { points: readonly number[]; lines: readonly Line[] }) {
@@ -52,7 +66,7 @@ function Chart({ points, lines }: { points: readonly number[]; lines: readonly L
       left = true;
       end();
     };
-  }, [points, lines, failed, ready]);
+  }, [points, lines, failed, ready, theme.value]);
   if (failed.value) return <p class="hint">{t("latency.failed")}</p>;
   return (
     <div class="chart" ref={host}>

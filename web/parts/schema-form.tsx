@@ -1,4 +1,5 @@
 /** Draws the fields of a JSON Schema that the service sends. */
+import { schema } from "../words/en/schema.ts";
 import { t } from "../words/words.ts";
 import { Field, SelectField, TextField } from "./field.tsx";
 import type { FormFault } from "./form-fault.ts";
@@ -59,7 +60,8 @@ interface OneProps {
 const MANY_LINES: ReadonlySet<SchemaField["type"]> = new Set(["area", "list", "pairs"]);
 
 function OneField({ field, value, onValue, isKept, error }: OneProps) {
-  const { label, type, options, isRequired, isSecret, standard } = field;
+  const { type, options, isRequired, isSecret, standard } = field;
+  const label = labelOf(field);
   const text = isRequired || isKept || type === "flag" || type === "choice" ? label : `${label} ${t("field.optional")}`;
   const hint = <Hint field={field} isKept={isKept} />;
   if (type === "flag") return <Flag field={field} value={value} onValue={onValue} />;
@@ -118,7 +120,14 @@ function Hint({ field: { hint, type }, isKept }: { field: SchemaField; isKept: b
   );
 }
 
-function Flag({ field: { label, hint, standard }, value, onValue }: Omit<OneProps, "isKept" | "error">) {
+/** The page's own word for a field that it knows. Its hint is the service's. */
+function labelOf({ name, label }: SchemaField): string {
+  const key = `schema.${name}`;
+  return Object.hasOwn(schema, key) ? t(key as keyof typeof schema) : label;
+}
+
+function Flag({ field, value, onValue }: Omit<OneProps, "isKept" | "error">) {
+  const { hint, standard } = field;
   return (
     <div class="field">
       <label class="check">
@@ -127,7 +136,7 @@ function Flag({ field: { label, hint, standard }, value, onValue }: Omit<OneProp
           checked={(value === "" ? standard : value) === "true"}
           onChange={(event) => onValue(String(event.currentTarget.checked))}
         />
-        {label}
+        {labelOf(field)}
       </label>
       {hint !== null && (
         <p class="hint" dir="auto">

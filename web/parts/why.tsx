@@ -5,7 +5,7 @@ import { milliseconds } from "../words/times.ts";
 import { type Key, t } from "../words/words.ts";
 
 export type Explain = Schemas["Explain"];
-const PHASES = ["resolve", "connect", "handshake", "request", "transfer"] as const;
+export const PHASES = ["resolve", "connect", "handshake", "request", "transfer"] as const;
 const OURS: ReadonlySet<string> = new Set(["unfit", "unsupported", "cancelled", "internal-error"]);
 
 export function isOurs(verdict: string): boolean {

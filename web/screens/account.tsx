@@ -1,6 +1,18 @@
 /** What a person chooses on this device, and who they are. */
 import { SelectField } from "../parts/field.tsx";
-import { LANGUAGES, type Language, language, shortcuts, THEMES, type Theme, theme } from "../state/prefs.ts";
+import {
+  HOURS,
+  type Hours,
+  hours,
+  LANGUAGES,
+  type Language,
+  language,
+  shortcuts,
+  THEMES,
+  type Theme,
+  theme,
+  zone,
+} from "../state/prefs.ts";
 import { signedIn } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { Passkeys } from "./passkeys.tsx";
@@ -38,32 +50,53 @@ export function Account() {
           ))}
         </dl>
       </section>
-      <section class="card form" aria-labelledby="look">
-        <h2 id="look">{t("account.look")}</h2>
-        <SelectField<Theme>
-          label={t("account.theme")}
-          value={theme.value}
-          options={THEMES.map((word) => [word, t(`theme.${word}`)])}
-          onValue={(word) => (theme.value = word)}
-        />
-        <SelectField<Language>
-          label={t("account.language")}
-          value={language.value}
-          options={LANGUAGES.map((word) => [word, LANGUAGE_NAMES[word]])}
-          onValue={(word) => (language.value = word)}
-        />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={shortcuts.value === "on"}
-            onChange={(event) => (shortcuts.value = event.currentTarget.checked ? "on" : "off")}
-          />
-          {t("account.shortcuts")}
-        </label>
-        <p class="hint">{t("account.shortcutsHint")}</p>
-      </section>
+      <OnThisDevice />
       <Passkeys />
       <Sessions />
     </div>
+  );
+}
+
+function OnThisDevice() {
+  return (
+    <section class="card form" aria-labelledby="look">
+      <h2 id="look">{t("account.look")}</h2>
+      <SelectField<Theme>
+        label={t("account.theme")}
+        value={theme.value}
+        options={THEMES.map((word) => [word, t(`theme.${word}`)])}
+        onValue={(word) => (theme.value = word)}
+      />
+      <SelectField<Language>
+        label={t("account.language")}
+        value={language.value}
+        options={LANGUAGES.map((word) => [word, LANGUAGE_NAMES[word]])}
+        onValue={(word) => (language.value = word)}
+      />
+      <SelectField<Hours>
+        label={t("account.hours")}
+        value={hours.value}
+        options={HOURS.map((word) => [word, t(`account.hours.${word}`)])}
+        onValue={(word) => (hours.value = word)}
+      />
+      <SelectField
+        label={t("quiet.zone")}
+        value={zone.value}
+        options={[
+          ["", t("account.zone.device")],
+          ...Intl.supportedValuesOf("timeZone").map((one) => [one, one] as const),
+        ]}
+        onValue={(word) => (zone.value = word)}
+      />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={shortcuts.value === "on"}
+          onChange={(event) => (shortcuts.value = event.currentTarget.checked ? "on" : "off")}
+        />
+        {t("account.shortcuts")}
+      </label>
+      <p class="hint">{t("account.shortcutsHint")}</p>
+    </section>
   );
 }

@@ -6,6 +6,7 @@ import { SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../parts/time.tsx";
 import { shown } from "../state/project.ts";
+import { route } from "../state/route.ts";
 import { list, t } from "../words/words.ts";
 
 type Heard = Schemas["AlertPreview"];
@@ -20,7 +21,9 @@ function monitorNamed(text: string): string | null {
 }
 
 export function Preview() {
-  const name = useSignal("");
+  // A monitor's own screen leads here with its id.
+  const asked = route.peek().query.get("monitor") ?? "";
+  const name = useSignal(shown.peek()?.byId.get(asked)?.name ?? asked);
   const event = useSignal<AlertEvent>("down");
   const heard = useSignal<Heard | null>(null);
   const error = useSignal<string | null>(null);

@@ -14,6 +14,7 @@ import { attempt, say } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { weekday } from "../words/times.ts";
 import { list, t } from "../words/words.ts";
+import { zoneName } from "../words/zone.ts";
 
 type Hours = Schemas["QuietHours"]["quiet_hours"][number];
 type Span = Hours["spans"][number];
@@ -138,7 +139,7 @@ function Edit({
   save: (hours: Fresh) => Promise<void>;
 }) {
   const name = useSignal(hours?.name ?? "");
-  const zone = useSignal(hours?.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone);
+  const zone = useSignal(hours?.timezone ?? zoneName());
   const spans = useSignal<readonly Span[]>(hours?.spans ?? [NIGHT]);
   const mode = useSignal<(typeof MODES)[number]>(hours?.mode ?? "hold");
   const critical = useSignal(hours?.let_through.severity.includes("critical") ?? true);

@@ -2,17 +2,29 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Exports } from "../parts/exports.tsx";
 import { SelectField } from "../parts/field.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Moment } from "../parts/time.tsx";
-import { number, t } from "../words/words.ts";
+import type { Sheet } from "../state/sheet.ts";
+import { type Key, number, t } from "../words/words.ts";
 import { SettingsHead } from "./settings.tsx";
 
 type Entry = Schemas["AuditEntry"];
 const PAGE = 50;
-/** Things whose changes are looked for most; the API's own words. */
-const THINGS = ["", "monitor", "subscription", "key", "member", "session", "channel", "maintenance", "status-page"];
+/** Things whose changes are looked for most, by the API's words for them. */
+const THINGS: readonly (readonly [string, Key])[] = [
+  ["", "audit.all"],
+  ["monitor", "nav.monitors"],
+  ["subscription", "nav.subscriptions"],
+  ["key", "nav.keys"],
+  ["member", "members.title"],
+  ["session", "sessions.title"],
+  ["channel", "alerts.channels"],
+  ["maintenance", "nav.maintenance"],
+  ["status-page", "nav.statusPages"],
+];
 
 export function Audit() {
   const [offset, what] = [useSignal(0), useSignal("")];
@@ -27,12 +39,13 @@ export function Audit() {
         <SelectField
           label={t("audit.what")}
           value={what.value}
-          options={THINGS.map((word) => [word, word === "" ? t("audit.all") : word] as const)}
+          options={THINGS.map(([word, title]) => [word, t(title)] as const)}
           onValue={(word) => {
             offset.value = 0;
             what.value = word;
           }}
         />
+        <Exports name="changes" sheet={() => sheetOf(list.state.peek().value?.entries ?? [])} />
       </div>
       <Show resource={list} rows={8}>
         {({ entries, total }) =>
@@ -108,6 +121,15 @@ function Entries({ entries }: { entries: readonly Entry[] }) {
       </Table>
     </div>
   );
+}
+
+function sheetOf(entries: readonly Entry[]): Sheet {
+  return {
+    heads: ["id", "at", "actor", "what", "subject_id", "subject_name", "detail", "address"],
+    rows: entries.map(({ id, at, actor, what, subject, detail, address }) => [
+      ...[id, at, actor.name, what, subject.id, subject.name, detailText(detail), address],
+    ]),
+  };
 }
 
 /** Names and counts, never values. */

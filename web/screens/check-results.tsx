@@ -1,23 +1,13 @@
 /** What came of many checks: counted, chosen, in order, and to take away. Rows fill while the checks run. */
 import { useSignal } from "@preact/signals";
 import { client, data } from "../api/client.ts";
-import { download } from "../parts/download.ts";
+import { Exports as Files } from "../parts/exports.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useMedia } from "../parts/media.ts";
 import { WindowedBody } from "../parts/rows.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { categoryWord } from "../parts/why.tsx";
-import {
-  CHOICES,
-  type Choice,
-  chosen,
-  csvOf,
-  type Head,
-  jsonOf,
-  type Order,
-  ordered,
-  type Row,
-} from "../state/checked.ts";
+import { CHOICES, type Choice, chosen, type Head, type Order, ordered, type Row, sheetOf } from "../state/checked.ts";
 import { copyText } from "../state/clipboard.ts";
 import { handOver } from "../state/hand-over.ts";
 import { attempt } from "../state/notices.ts";
@@ -260,16 +250,7 @@ function Exports({ progress: { asked, rows, state }, shown }: { progress: Progre
         </button>
       )}
       {canEdit.value && state !== "running" && <Watch url={asked.url} links={links} />}
-      <button type="button" class="button small" onClick={() => download("checked.csv", "text/csv", csvOf(shown))}>
-        CSV
-      </button>
-      <button
-        type="button"
-        class="button small"
-        onClick={() => download("checked.json", "application/json", jsonOf(shown))}
-      >
-        JSON
-      </button>
+      <Files name="checked" sheet={() => sheetOf(shown)} />
     </span>
   );
 }

@@ -7,6 +7,7 @@ import { Field, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { endOf, type Head, headOf, pastedLines, type Row, rowOf } from "../state/checked.ts";
 import { detect } from "../state/detect.ts";
+import { useDraft } from "../state/drafts.ts";
 import { t } from "../words/words.ts";
 import { type Asked, CheckResults, type Progress } from "./check-results.tsx";
 
@@ -23,6 +24,8 @@ interface Options {
   readonly engine: (typeof ENGINES)[number];
   readonly timeout: (typeof TIMEOUTS)[number];
 }
+
+const USUAL: Options = { engine: "", timeout: "15" };
 
 /** What runs, and what came of it so far. Leaving the screen ends it. */
 function useRun() {
@@ -127,8 +130,8 @@ async function checkOne(text: string, { timeout }: Options, signal: AbortSignal,
 }
 
 export function Check() {
-  const text = useSignal("");
-  const options = useSignal<Options>({ engine: "", timeout: "15" });
+  const text = useDraft("check", "", false).value;
+  const options = useDraft("check options", USUAL, false).value;
   const { progress, error, run, stop } = useRun();
   const isRunning = progress.value?.state === "running";
   return (

@@ -57,7 +57,8 @@ export function FilesField({
     input.value = "";
     if (chosen.length === 0) return;
     const isTooLong = chosen.reduce((sum, { size }) => sum + size, 0) > most;
-    error.value = isTooLong ? t("import.tooLong") : null;
+    const command = source === "document" ? "sonde apply" : "sonde import";
+    error.value = isTooLong ? t("import.tooLong", { n: most >> 20, command }) : null;
     if (isTooLong) return;
     const read = await Promise.all(chosen.map(async (file) => ({ name: file.name, text: await file.text() })));
     // A database is no text: the command line reads it.

@@ -3,11 +3,16 @@ import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { ApiError, client, data, messageOf, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
+import { download } from "../parts/download.ts";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { FieldError, faultOf } from "../parts/field-fault.ts";
 import { useFormFault } from "../parts/form-fault.ts";
-import { say } from "../state/notices.ts";
+import { Icon } from "../parts/icon.tsx";
+import { Working } from "../parts/working.tsx";
+import { useDraft } from "../state/drafts.ts";
+import { attempt, say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
+import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { countWords, DESTROYING, MOST_SHOWN, Outcome, type Plan } from "./import-plan.tsx";
 import { Converted, FilesField, type Sent, SOURCES, type Source, titleOf } from "./import-source.tsx";
@@ -18,12 +23,16 @@ interface Shown {
   readonly document: string;
 }
 
+const NOTHING_SENT: Sent = { text: "", files: [] };
+const USUAL_FLAGS = { prune: false, adopt: true, asPort: false };
+
 /** What is written and chosen, and the plan of it; what is written anew has no plan yet. */
 function usePlan() {
-  const source = useSignal<Source>("document");
-  const sent = useSignal<Sent>({ text: "", files: [] });
-  const name = useSignal("");
-  const flags = useSignal({ prune: false, adopt: true, asPort: false });
+  const source = useDraft<Source>("import source", "document", false).value;
+  const draft = useDraft<Sent>("import", NOTHING_SENT);
+  const sent = draft.value;
+  const name = useDraft("import name", "", false).value;
+  const flags = useDraft("import flags", USUAL_FLAGS, false).value;
   const converted = useSignal<Schemas["ConvertedImport"] | null>(null);
   const shown = useSignal<Shown | null>(null);
   const error = useSignal<string | null>(null);
@@ -66,6 +75,7 @@ function usePlan() {
     const body = { ...asked(), document: now.document, expect: now.plan.hash, skip_refused: true };
     await data(client.POST("/apply", { body }));
     shown.value = null;
+    draft.settle();
     say(t("import.done"));
     void loadOverview();
   };
@@ -131,6 +141,7 @@ export function Import() {
             {error.value}
           </p>
         )}
+        {busy.value && <Working text={t("import.reading")} />}
         <div class="dialog-acts">
           <button type="submit" class="button primary" aria-disabled={busy.value}>
             {t("import.preview")}
@@ -139,10 +150,32 @@ export function Import() {
       </form>
       {converted.value !== null && <Converted converted={converted.value} />}
       {shown.value !== null && <Outcome plan={shown.value.plan} ask={() => (asking.value = true)} />}
+      {canEdit.value && <ExportProject />}
       {asking.value && shown.value !== null && (
         <Apply plan={shown.value.plan} close={() => (asking.value = false)} apply={apply} />
       )}
     </div>
+  );
+}
+
+/** What there is, as a document that could be applied elsewhere. */
+function ExportProject() {
+  const give = () =>
+    attempt(async () => {
+      const { document, secrets } = await data(client.GET("/export"));
+      download("sonde.yaml", "text/yaml", document);
+      say(t("import.exported", { n: secrets.length }));
+    });
+  return (
+    <section class="card" aria-labelledby="export">
+      <header class="card-head">
+        <h2 id="export">{t("import.export")}</h2>
+        <button type="button" class="button small" onClick={() => void give()}>
+          <Icon name="file-text" size={14} /> {t("import.document")}
+        </button>
+      </header>
+      <p class="hint">{t("import.exportHint")}</p>
+    </section>
   );
 }
 

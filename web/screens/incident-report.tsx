@@ -6,7 +6,7 @@ import { Field, TextField } from "../parts/field.tsx";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 
-const MAX_TITLE = 255;
+const MAX_TITLE = 200;
 const MAX_TEXT = 20_000;
 
 type View = Schemas["Incident"];

@@ -11,6 +11,7 @@ import { StatusMark } from "../parts/status.tsx";
 import { Lasting, Moment } from "../parts/time.tsx";
 import { useThingTitle } from "../parts/title.ts";
 import { Why } from "../parts/why.tsx";
+import { useDraft } from "../state/drafts.ts";
 import { shownName } from "../state/monitors.ts";
 import { attempt, say } from "../state/notices.ts";
 import { incidentState } from "../state/project.ts";
@@ -22,6 +23,7 @@ import { Told } from "./incident-told.tsx";
 import type { ScreenProps } from "./screen.ts";
 
 type IncidentView = Schemas["Incident"];
+type EventType = Schemas["IncidentEvent"]["type"];
 const RELOAD_MS = 15_000;
 const MOST_EVENTS = 200;
 /** Of those that may share its host. */
@@ -182,7 +184,7 @@ type Phase = (typeof PHASES)[number];
 const MAX_NOTE = 5_000;
 
 function NoteForm({ id, changed }: { id: string; changed: () => void }) {
-  const [text, isPublic] = [useSignal(""), useSignal(false)];
+  const [text, isPublic] = [useDraft(`note ${id}`, "").value, useSignal(false)];
   const phase = useSignal<Phase>("");
   const post = async (event: Event) => {
     event.preventDefault();
@@ -270,6 +272,39 @@ const EVENT_ICONS: Readonly<Record<string, string>> = {
   note: "file-text",
 };
 
+function EventLine({ type, said }: { type: Exclude<EventType, "note">; said: string | null }) {
+  return (
+    <p>
+      {t(`event.${type}`)}
+      {said !== null && (
+        <>
+          : <bdi>{said}</bdi>
+        </>
+      )}
+    </p>
+  );
+}
+
+/** What an event adds to its type; null where the API's message is the type once more. */
+function saidOf(type: EventType, message: string, more: Readonly<Record<string, unknown>>): string | null {
+  switch (type) {
+    case "opened":
+      return typeof more.error_message === "string" ? more.error_message : message;
+    case "level_changed":
+      return t("status.down");
+    case "location_changed":
+      return LOCATION_STATES.has(String(more.status)) ? t(`region.${more.status as "up"}`) : message;
+    case "alert_sent":
+    case "alert_failed":
+    case "retest_finished":
+      return message;
+    default:
+      return null;
+  }
+}
+
+const LOCATION_STATES: ReadonlySet<string> = new Set(["up", "down", "degraded"]);
+
 function Timeline({
   events,
   id: incidentId,
@@ -295,7 +330,11 @@ function Timeline({
               <Icon name={EVENT_ICONS[type] ?? "info"} size={16} />
             </span>
             <div>
-              {type === "note" ? <Note note={more} remove={() => void remove(id)} /> : <p dir="auto">{message}</p>}
+              {type === "note" ? (
+                <Note note={more} remove={() => void remove(id)} />
+              ) : (
+                <EventLine type={type} said={saidOf(type, message, more)} />
+              )}
               <p class="faint">
                 <Moment at={at} />
                 {actor.name !== null && ` · ${actor.name}`}

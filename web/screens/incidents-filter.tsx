@@ -1,7 +1,10 @@
 /** Narrows the list of incidents. What is chosen stands in the address, so that it can be sent. */
+import { Icon } from "../parts/icon.tsx";
 import { useMedia } from "../parts/media.ts";
+import { shown } from "../state/project.ts";
 import { replaceParameter, route } from "../state/route.ts";
 import { type Key, t } from "../words/words.ts";
+import { instantOf } from "../words/zone.ts";
 
 const SEVERITIES = ["", "critical", "warning"] as const;
 const ACKNOWLEDGED = ["", "false", "true"] as const;
@@ -18,6 +21,7 @@ export interface IncidentQuery {
   readonly acknowledged?: boolean;
   readonly from?: string;
   readonly to?: string;
+  readonly server_id?: string;
 }
 
 /** As the address has it; what is none of ours is left out. */
@@ -25,9 +29,11 @@ export function incidentQuery(query: URLSearchParams): IncidentQuery {
   const severity = SEVERITIES.find((word) => word !== "" && word === query.get("severity"));
   const acknowledged = ACKNOWLEDGED.find((word) => word !== "" && word === query.get("ack"));
   const tag = query.get("tag")?.trim() ?? "";
+  const monitor = query.get("monitor") ?? "";
   const [from, to] = [dayOf(query.get("from"), 0), dayOf(query.get("to"), DAY_MS - 1)];
   return {
     ...(tag !== "" && { tag }),
+    ...(monitor !== "" && { server_id: monitor }),
     ...(severity !== undefined && severity !== "" && { severity }),
     ...(acknowledged !== undefined && { acknowledged: acknowledged === "true" }),
     ...(from !== undefined && { from }),
@@ -38,7 +44,7 @@ export function incidentQuery(query: URLSearchParams): IncidentQuery {
 /** The day begins where the reader is. */
 function dayOf(text: string | null, afterMs: number): string | undefined {
   if (text === null || !/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
-  const atMs = new Date(`${text}T00:00:00`).getTime() + afterMs;
+  const atMs = instantOf(`${text}T00:00`) + afterMs;
   return Number.isNaN(atMs) ? undefined : new Date(atMs).toISOString();
 }
 
@@ -99,6 +105,12 @@ function Choices() {
         value={value("tag")}
         onChange={(event) => replaceParameter("tag", event.currentTarget.value)}
       />
+      {value("monitor") !== "" && (
+        <button type="button" class="button" onClick={() => replaceParameter("monitor", "")}>
+          <bdi class="cut">{shown.value?.byId.get(value("monitor"))?.name ?? value("monitor")}</bdi>
+          <Icon name="x" size={14} />
+        </button>
+      )}
       {(["from", "to"] as const).map((name) => (
         <label key={name} class="group-by">
           <span>{t(`incidents.${name}`)}</span>

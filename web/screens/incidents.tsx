@@ -2,12 +2,14 @@
 import { client, data, type Schemas } from "../api/client.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
 import { AcknowledgeAll } from "../parts/acknowledge-all.tsx";
+import { Exports } from "../parts/exports.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
 import { SharedHosts } from "../parts/shared-hosts.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { incidentState } from "../state/project.ts";
 import { route } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
+import type { Sheet } from "../state/sheet.ts";
 import { day, timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
 import { IncidentsFilter, incidentQuery } from "./incidents-filter.tsx";
@@ -30,6 +32,9 @@ export function Incidents() {
     <div class="screen">
       <header class="screen-head">
         <h1>{t("nav.incidents")}</h1>
+        {(list.state.value.value?.incidents.length ?? 0) > 0 && (
+          <Exports name="incidents" sheet={() => sheetOf(list.state.peek().value?.incidents ?? [])} />
+        )}
       </header>
       <IncidentsFilter />
       <Show resource={list} rows={8}>
@@ -91,6 +96,15 @@ function List({
       ))}
     </>
   );
+}
+
+const FIELDS = [
+  ...(["id", "server_id", "server_name", "severity", "status", "error_type", "error_message"] as const),
+  ...(["started_at", "ended_at", "acknowledged"] as const),
+];
+
+function sheetOf(incidents: readonly Row[]): Sheet {
+  return { heads: FIELDS, rows: incidents.map((row) => FIELDS.map((name) => row[name])) };
 }
 
 function byDay(incidents: readonly Row[]): readonly { readonly name: string; readonly rows: readonly Row[] }[] {

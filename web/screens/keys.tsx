@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Confirm } from "../parts/dialog.tsx";
+import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -14,7 +14,7 @@ import { Ago, Moment } from "../parts/time.tsx";
 import { say } from "../state/notices.ts";
 import { serviceNow } from "../state/project.ts";
 import { canEdit } from "../state/session.ts";
-import { t } from "../words/words.ts";
+import { number, t } from "../words/words.ts";
 import { SettingsHead } from "./settings.tsx";
 
 type Key = Schemas["Key"];
@@ -25,6 +25,7 @@ export function Keys() {
   const making = useSignal(false);
   const made = useSignal<string | null>(null);
   const revoking = useSignal<Key | null>(null);
+  const looking = useSignal<Key | null>(null);
   const list = useResource((signal) => data(client.GET("/keys", { signal })), "keys");
   return (
     <div class="screen">
@@ -40,7 +41,7 @@ export function Keys() {
           keys.length === 0 ? (
             <Empty icon="key-round" title={t("keys.empty")} />
           ) : (
-            <KeyTable keys={keys} revoke={(key) => (revoking.value = key)} />
+            <KeyTable keys={keys} look={(key) => (looking.value = key)} revoke={(key) => (revoking.value = key)} />
           )
         }
       </Show>
@@ -62,6 +63,7 @@ export function Keys() {
           close={() => (made.value = null)}
         />
       )}
+      {looking.value !== null && <KeyUsage key_={looking.value} close={() => (looking.value = null)} />}
       {revoking.value !== null && (
         <Revoke key_={revoking.value} close={() => (revoking.value = null)} changed={list.reload} />
       )}
@@ -69,7 +71,15 @@ export function Keys() {
   );
 }
 
-function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) => void }) {
+function KeyTable({
+  keys,
+  look,
+  revoke,
+}: {
+  keys: readonly Key[];
+  look: (key: Key) => void;
+  revoke: (key: Key) => void;
+}) {
   return (
     <div class="card">
       <Table
@@ -87,6 +97,14 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) =
             <td>{key.lastUsedAt === null ? t("keys.never") : <Ago at={key.lastUsedAt} />}</td>
             <td>{key.expires === null ? t("keys.noEnd") : <Moment at={key.expires} />}</td>
             <td class="end">
+              <button
+                type="button"
+                class="button small"
+                aria-label={t("keys.usageOf", { name: key.name })}
+                onClick={() => look(key)}
+              >
+                {t("nav.usage")}
+              </button>{" "}
               {key.status === "active" && canEdit.value && (
                 <button
                   type="button"
@@ -102,6 +120,60 @@ function KeyTable({ keys, revoke }: { keys: readonly Key[]; revoke: (key: Key) =
         ))}
       </Table>
     </div>
+  );
+}
+
+const STRETCHES = [
+  ["today", "usage.today"],
+  ["last_7_days", "usage.days7"],
+  ["last_30_days", "usage.days30"],
+] as const;
+/** Of the busiest. */
+const MOST_ENDPOINTS = 12;
+
+/** What was asked with one key. */
+function KeyUsage({ key_: key, close }: { key_: Key; close: () => void }) {
+  const params = { path: { id: String(key.id) } };
+  const usage = useResource((signal) => data(client.GET("/keys/{id}/usage", { params, signal })), `usage ${key.id}`);
+  const heads = [t("usage.requests"), t("usage.errors")];
+  return (
+    <Dialog title={t("keys.usageOf", { name: key.name })} close={close} wide>
+      <div class="form">
+        <Show resource={usage} rows={4}>
+          {(value) => (
+            <>
+              <Table label={t("usage.requests")} heads={[t("latency.period"), ...heads]}>
+                {STRETCHES.map(([name, title]) => (
+                  <tr key={name}>
+                    <td>{t(title)}</td>
+                    <td class="number">{number(value[name].requests)}</td>
+                    <td class="number">{number(value[name].errors)}</td>
+                  </tr>
+                ))}
+              </Table>
+              {value.endpoints.length > 0 && (
+                <Table label={t("usage.endpoints")} heads={[t("usage.endpoint"), ...heads]}>
+                  {value.endpoints.slice(0, MOST_ENDPOINTS).map(({ method, path, requests, errors }) => (
+                    <tr key={`${method} ${path}`}>
+                      <td>
+                        <code dir="ltr">{`${method} ${path}`}</code>
+                      </td>
+                      <td class="number">{number(requests)}</td>
+                      <td class="number">{number(errors)}</td>
+                    </tr>
+                  ))}
+                </Table>
+              )}
+            </>
+          )}
+        </Show>
+        <div class="dialog-acts">
+          <button type="button" class="button" onClick={close}>
+            {t("act.close")}
+          </button>
+        </div>
+      </div>
+    </Dialog>
   );
 }
 

@@ -13,6 +13,7 @@ import { serviceNow, shown } from "../state/project.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { weekday } from "../words/times.ts";
 import { t } from "../words/words.ts";
+import { instantOf, localText, zoneName } from "../words/zone.ts";
 import type { Schedule } from "./maintenance-schedules.tsx";
 
 const HOUR_MS = 3_600_000;
@@ -22,7 +23,7 @@ const DAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 interface Form {
   readonly title: string;
   readonly repeat: (typeof REPEATS)[number];
-  /** As `<input type=datetime-local>` has them: the reader's own zone. */
+  /** As `<input type=datetime-local>` has them, in the reader's zone. */
   readonly starts: string;
   readonly ends: string;
   readonly days: readonly number[];
@@ -38,17 +39,11 @@ interface Form {
   readonly announce: boolean;
 }
 
-/** The reader's own zone, without seconds. */
-function localText(atMs: number): string {
-  const at = new Date(atMs);
-  return new Date(atMs - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-function formOf(schedule: Schedule | null): Form {
+function formOf(schedule: Schedule | null, line: string): Form {
   const fresh: Form = {
     ...{ title: "", repeat: "once", days: [...DAYS], from: "02:00", cron: "0 2 * * 2", minutes: "60" },
-    ...{ starts: localText(serviceNow()), ends: localText(serviceNow() + HOUR_MS), tags: "", line: "", text: "" },
-    ...{ timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, announce: false },
+    ...{ starts: localText(serviceNow()), ends: localText(serviceNow() + HOUR_MS), tags: "", line, text: "" },
+    ...{ timezone: zoneName(), announce: false },
   };
   if (schedule === null) return fresh;
   const { title, text, announce, timezone, schedule: turns } = schedule;
@@ -66,9 +61,10 @@ function formOf(schedule: Schedule | null): Form {
   };
 }
 
+const isoOf = (text: string): string => new Date(instantOf(text)).toISOString();
+
 function turnsOf({ repeat, starts, ends, days, from, cron, minutes }: Form): Schemas["MaintenanceTurns"] {
-  if (repeat === "once")
-    return { type: "once", starts_at: new Date(starts).toISOString(), ends_at: new Date(ends).toISOString() };
+  if (repeat === "once") return { type: "once", starts_at: isoOf(starts), ends_at: isoOf(ends) };
   return repeat === "weekly"
     ? { type: "weekly", days: [...days], from, minutes: Number(minutes) }
     : { type: "cron", cron, minutes: Number(minutes) };
@@ -87,14 +83,17 @@ const NAMES = ["title", "text", "timezone", "starts_at", "ends_at", "from", "cro
 
 export function EditMaintenance({
   schedule,
+  line,
   close,
   changed,
 }: {
   schedule: Schedule | null;
+  /** Which monitors a new one is for, as a filter says them. */
+  line: string;
   close: () => void;
   changed: () => void;
 }) {
-  const form = useSignal(formOf(schedule));
+  const form = useSignal(formOf(schedule, line));
   const fault = useFormFault([...NAMES, "select"]);
   const act = async () => {
     const { title, text, timezone, announce } = form.value;

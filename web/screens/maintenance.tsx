@@ -9,6 +9,7 @@ import { Table } from "../parts/table.tsx";
 import { Moment } from "../parts/time.tsx";
 import { attempt } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
+import { replaceParameter, route } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { EditMaintenance } from "./maintenance-form.tsx";
@@ -19,7 +20,9 @@ const MOST = 500;
 const RELOAD_MS = 30_000;
 
 export function Maintenance() {
-  const editing = useSignal<Schedule | "new" | null>(null);
+  // A monitor's own screen leads here.
+  const monitor = route.value.query.get("monitor");
+  const editing = useSignal<Schedule | "new" | null>(monitor !== null && canEdit.peek() ? "new" : null);
   const list = useResource(
     (signal) => data(client.GET("/maintenances", { params: { query: { limit: MOST } }, signal })),
     "maintenances",
@@ -58,7 +61,11 @@ export function Maintenance() {
       {editing.value !== null && (
         <EditMaintenance
           schedule={editing.value === "new" ? null : editing.value}
-          close={() => (editing.value = null)}
+          line={monitor === null ? "" : `id:${monitor}`}
+          close={() => {
+            editing.value = null;
+            replaceParameter("monitor", "");
+          }}
           changed={() => {
             list.reload();
             void loadOverview();

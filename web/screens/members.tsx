@@ -121,7 +121,7 @@ function Invite({ close, invited }: { close: () => void; invited: (link: string)
         const body = { email: email.value, ...(name.value !== "" && { name: name.value }), role: role.value };
         const { link } = await data(client.POST("/members", { body: body }));
         if (link !== null) invited(link);
-        else say(t("members.changed", { name: email.value }));
+        else say(t("members.added", { name: email.value }));
       }}
     >
       <TextField

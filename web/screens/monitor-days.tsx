@@ -1,9 +1,11 @@
 /** A monitor's last 90 days as bars, and its uptime. */
+import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Show } from "../parts/states.tsx";
-import { duration } from "../words/times.ts";
-import { number, t } from "../words/words.ts";
+import { Table } from "../parts/table.tsx";
+import { dayOfUtc, duration } from "../words/times.ts";
+import { number, percent, t } from "../words/words.ts";
 
 type Day = Schemas["MonitorDay"];
 const DAYS = 90;
@@ -20,20 +22,29 @@ export function Days({ id }: { id: string }) {
     id,
     RELOAD_MS,
   );
+  const asTable = useSignal(false);
   return (
     <section class="card" aria-labelledby="days">
       <header class="card-head">
         <h2 id="days">{t("days.title", { n: DAYS })}</h2>
+        <button
+          type="button"
+          class="button small"
+          aria-pressed={asTable.value}
+          onClick={() => (asTable.value = !asTable.value)}
+        >
+          {t("days.table")}
+        </button>
       </header>
       <Show resource={days} rows={2}>
         {(view) => (
           <>
-            <Bars days={view.days} />
+            {asTable.value ? <DayTable days={view.days} /> : <Bars days={view.days} />}
             <dl class="uptimes">
               {STRETCHES.map((word) => (
                 <div key={word}>
                   <dt>{t(`days.${word}`)}</dt>
-                  <dd class="number">{percent(view.uptime[word])}</dd>
+                  <dd class="number">{view.uptime[word] === null ? "–" : percent(view.uptime[word])}</dd>
                 </div>
               ))}
             </dl>
@@ -42,10 +53,6 @@ export function Days({ id }: { id: string }) {
       </Show>
     </section>
   );
-}
-
-function percent(value: number | null): string {
-  return value === null ? "–" : `${number(value, 2)} %`;
 }
 
 function Bars({ days }: { days: readonly Day[] }) {
@@ -81,7 +88,24 @@ function wordOf({
   return unwatched_s + paused_s > DAY_S / 2 ? "none" : "well";
 }
 
-function textOf(day: Day): string {
+/** The same for who does not see the bars, or has no pointer: the newest first. */
+function DayTable({ days }: { days: readonly Day[] }) {
+  return (
+    <Table label={t("days.table")} heads={[t("days.day"), t("col.result"), t("nav.incidents")]}>
+      {[...days].reverse().map((day) => (
+        <tr key={day.date}>
+          <td>{dayOfUtc(day.date)}</td>
+          <td>{saidOf(day)}</td>
+          <td class="number">{number(day.incidents)}</td>
+        </tr>
+      ))}
+    </Table>
+  );
+}
+
+const textOf = (day: Day): string => `${dayOfUtc(day.date)}: ${saidOf(day)}`;
+
+function saidOf(day: Day): string {
   const parts = [
     ["down", day.down_s],
     ["degraded", day.degraded_s],
@@ -92,5 +116,5 @@ function textOf(day: Day): string {
   const said = parts
     .filter(([, seconds]) => seconds > 0)
     .map(([word, seconds]) => `${t(`status.${word}`)} ${duration(seconds * 1_000)}`);
-  return `${day.date}: ${said.length === 0 ? t("status.healthy") : said.join(", ")}`;
+  return said.length === 0 ? t("status.healthy") : said.join(", ");
 }

@@ -1,35 +1,78 @@
 /** The latency of a monitor over a time of which single checks would be too many: the service sums them up. */
 import { useMemo } from "preact/hooks";
-import { client, data } from "../api/client.ts";
+import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import type { Line } from "../parts/chart.ts";
 import { LatencyFigure } from "../parts/latency.tsx";
 import { Show } from "../parts/states.tsx";
+import { PHASES } from "../parts/why.tsx";
 import { serviceNow } from "../state/project.ts";
+import { timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
 
 const HOURS = { "24h": 24, "7d": 168, "30d": 720, "90d": 2_160 } as const;
 const RELOAD_MS = 60_000;
 
-export function SummedLatency({ id, period }: { id: string; period: keyof typeof HOURS }) {
+export interface Shows {
+  /** A line for each step of the checks, in place of one for all of it. */
+  readonly bySteps: boolean;
+  /** Only checks from there; "": from everywhere. */
+  readonly place: string;
+}
+
+type Values = readonly (number | null)[];
+
+/** @param valuesOf what each point has of a step */
+function stepLines(valuesOf: (phase: (typeof PHASES)[number]) => Values): readonly Line[] {
+  return PHASES.map((phase) => ({
+    name: `${phase}_ms`,
+    label: t(`phase.${phase}`),
+    tone: `tone-${phase}`,
+    values: valuesOf(phase),
+  })).filter(({ values }) => values.some((value) => value !== null));
+}
+
+export function LatencyOfRows({ results, shows }: { results: Schemas["MonitorResults"]; shows: Shows }) {
+  const rows = results.results
+    .filter(({ explain }) => shows.place === "" || explain?.location === shows.place)
+    .reverse();
+  const lines = shows.bySteps
+    ? stepLines((phase) => rows.map(({ explain }) => explain?.phases[phase] ?? null))
+    : [
+        {
+          ...{ name: "latency_ms", label: t("latency.line"), tone: "tone-accent" },
+          values: rows.map(({ status, latency_ms: ms }) => (status === "healthy" ? ms : null)),
+        },
+      ];
+  return <LatencyLines points={rows.map(({ tested_at }) => timeOf(tested_at) / 1_000)} lines={lines} />;
+}
+
+export function SummedLatency({ id, period, shows }: { id: string; period: keyof typeof HOURS; shows: Shows }) {
   const latency = useResource(
     (signal) => {
       // The last day as the service counts it: a moment more would be of whole hours.
-      const query = period === "24h" ? {} : { from: new Date(serviceNow() - HOURS[period] * 3_600_000).toISOString() };
+      const query = {
+        ...(period !== "24h" && { from: new Date(serviceNow() - HOURS[period] * 3_600_000).toISOString() }),
+        ...(shows.place !== "" && { location: shows.place }),
+      };
       return data(client.GET("/servers/{id}/latency", { params: { path: { id }, query }, signal }));
     },
-    `${id} ${period}`,
+    `${id} ${period} ${shows.place}`,
     RELOAD_MS,
   );
   return (
     <Show resource={latency} rows={5}>
-      {({ t: times, avg, p95 }) => (
+      {({ t: times, avg, p95, phases }) => (
         <LatencyLines
           points={times.map((at) => Date.parse(at) / 1_000)}
-          lines={[
-            { label: t("latency.mean"), tone: "tone-accent", values: avg },
-            { label: t("latency.p95"), tone: "tone-second", values: p95 },
-          ]}
+          lines={
+            shows.bySteps
+              ? stepLines((phase) => phases[phase] ?? [])
+              : [
+                  { name: "avg_ms", label: t("latency.mean"), tone: "tone-accent", values: avg },
+                  { name: "p95_ms", label: t("latency.p95"), tone: "tone-second", values: p95 },
+                ]
+          }
         />
       )}
     </Show>
@@ -37,8 +80,8 @@ export function SummedLatency({ id, period }: { id: string; period: keyof typeof
 }
 
 /** Drawn anew when the newest or the oldest point is another one, and not for nothing. */
-export function LatencyLines({ points, lines }: { points: readonly number[]; lines: readonly Line[] }) {
-  const newest = lines.map(({ values }) => values.at(-1)).join(" ");
+function LatencyLines({ points, lines }: { points: readonly number[]; lines: readonly Line[] }) {
+  const newest = lines.map(({ name, values }) => `${name} ${values.at(-1)}`).join(" ");
   const key = `${points.length} ${points[0]} ${points.at(-1)} ${newest}`;
   const drawn = useMemo(() => ({ points, lines }), [key]);
   if (lines.every(({ values }) => values.every((value) => value === null)))

@@ -59,7 +59,7 @@ export function ChecksList({ results: { results } }: { results: Schemas["Monitor
   );
 }
 
-const STATUS_OF_REGION: Readonly<Record<string, Status>> = { up: "healthy", down: "down", degraded: "degraded" };
+export const STATUS_OF_REGION: Readonly<Record<string, Status>> = { up: "healthy", down: "down", degraded: "degraded" };
 
 export function Locations({ view, changed }: { view: View; changed: () => void }) {
   const editing = useSignal(false);
@@ -221,9 +221,9 @@ export function History({ id }: { id: string }) {
       <Show resource={history} rows={2}>
         {({ entries }) => (
           <ul class="plain-list">
-            {entries.map(({ id: entryId, at, message, actor }) => (
+            {entries.map(({ id: entryId, at, type, message, actor }) => (
               <li key={entryId}>
-                <span dir="auto">{message}</span>
+                <span dir="auto">{t(`history.${type}`, { what: message.replace(/^Updated /, "") })}</span>
                 <span class="faint">
                   {" "}
                   {actor.name ?? ""} <Ago at={at} />

@@ -18,10 +18,10 @@ import { attempt, say } from "../state/notices.ts";
 import { incidentNews, loadOverview, revision, shown } from "../state/project.ts";
 import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
-import { milliseconds, timeOf } from "../words/times.ts";
-import { number, t } from "../words/words.ts";
+import { milliseconds } from "../words/times.ts";
+import { percent, t } from "../words/words.ts";
 import { Days } from "./monitor-days.tsx";
-import { LatencyLines, SummedLatency } from "./monitor-latency.tsx";
+import { LatencyOfRows, SummedLatency } from "./monitor-latency.tsx";
 import { ChecksList, Configs, History, Locations, Settings } from "./monitor-parts.tsx";
 import type { ScreenProps } from "./screen.ts";
 
@@ -237,12 +237,7 @@ function Body({ view, news, changed }: { view: MonitorView; news: string; change
           {(value) => (
             <>
               <WhyCard view={view} results={value} />
-              <LatencyCard
-                id={view.id}
-                results={value}
-                period={period.value}
-                choose={(word) => (period.value = word)}
-              />
+              <LatencyCard view={view} results={value} period={period.value} choose={(word) => (period.value = word)} />
               <ChecksList results={value} />
             </>
           )}
@@ -280,16 +275,22 @@ function WhyCard({ view, results }: { view: MonitorView; results: Results }) {
 }
 
 function LatencyCard({
-  id,
+  view,
   results,
   period,
   choose,
 }: {
-  id: string;
+  view: MonitorView;
   results: Results;
   period: Period;
   choose: (period: Period) => void;
 }) {
+  const place = useSignal("");
+  const bySteps = useSignal(false);
+  const places = Object.keys(view.regional_status);
+  // Of older checks no steps are kept.
+  const hasSteps = isOfRows(period) || period === "24h";
+  const shows = { bySteps: bySteps.value && hasSteps, place: place.value };
   return (
     <section class="card" aria-label={t("latency.label")}>
       <fieldset class="periods" aria-label={t("latency.period")}>
@@ -298,26 +299,45 @@ function LatencyCard({
             {t(`period.${word}`)}
           </button>
         ))}
+        {hasSteps && (
+          <button type="button" aria-pressed={bySteps.value} onClick={() => (bySteps.value = !bySteps.value)}>
+            {t("latency.steps")}
+          </button>
+        )}
+        {places.length > 1 && (
+          <select
+            aria-label={t("locations.title")}
+            value={place.value}
+            onChange={(event) => (place.value = event.currentTarget.value)}
+          >
+            <option value="">{t("latency.allPlaces")}</option>
+            {places.map((code) => (
+              <option key={code} value={code}>
+                {code}
+              </option>
+            ))}
+          </select>
+        )}
         <span class="grow" />
         {isOfRows(period) && results.uptime_percent !== null && (
-          <span class="faint">{t("monitor.uptime", { percent: number(results.uptime_percent, 2) })}</span>
+          <span class="faint">{t("monitor.uptime", { percent: percent(results.uptime_percent) })}</span>
         )}
       </fieldset>
-      {isOfRows(period) ? <LatencyOfRows results={results} /> : <SummedLatency id={id} period={period} />}
+      {isOfRows(period) ? (
+        <LatencyOfRows results={results} shows={shows} />
+      ) : (
+        <SummedLatency id={view.id} period={period} shows={shows} />
+      )}
     </section>
   );
 }
 
-function LatencyOfRows({ results }: { results: Results }) {
-  const rows = [...results.results].reverse();
-  const points = rows.map(({ tested_at }) => timeOf(tested_at) / 1_000);
-  const values = rows.map(({ status, latency_ms: ms }) => (status === "healthy" ? ms : null));
-  return <LatencyLines points={points} lines={[{ label: t("latency.line"), tone: "tone-accent", values }]} />;
-}
+const SHOWN_INCIDENTS = 5;
 
 function Incidents({ id }: { id: string }) {
   const list = useResource(
-    (signal) => data(client.GET("/incidents", { params: { query: { server_id: id, limit: 5 } }, signal })),
+    (signal) =>
+      data(client.GET("/incidents", { params: { query: { server_id: id, limit: SHOWN_INCIDENTS } }, signal })),
     id,
     RELOAD_MS,
   );
@@ -326,6 +346,11 @@ function Incidents({ id }: { id: string }) {
     <section class="card" aria-labelledby="incidents-of">
       <header class="card-head">
         <h2 id="incidents-of">{t("nav.incidents")}</h2>
+        {(list.state.value.value?.total ?? 0) > SHOWN_INCIDENTS && (
+          <a href={`#/incidents?monitor=${id}`}>
+            {t("overview.allIncidents", { n: list.state.value.value?.total ?? 0 })}
+          </a>
+        )}
       </header>
       <Show resource={list} rows={2}>
         {({ incidents }) =>
@@ -340,6 +365,12 @@ function Incidents({ id }: { id: string }) {
           )
         }
       </Show>
+      {canEdit.value && (
+        <p class="sub">
+          <a href={`#/alerts/rules?monitor=${id}`}>{t("monitor.whoHears")}</a>
+          <a href={`#/maintenance?monitor=${id}`}>{t("maintenance.add")}</a>
+        </p>
+      )}
     </section>
   );
 }

@@ -3,6 +3,7 @@ import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { BulkBar } from "../parts/bulk.tsx";
+import { Exports } from "../parts/exports.tsx";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useMedia } from "../parts/media.ts";
@@ -20,8 +21,9 @@ import { recentOf, uptimeOf, wantRecent } from "../state/recent.ts";
 import { replaceParameter, route } from "../state/route.ts";
 import { areAllChosen, choose, chooseAll, chosenIds } from "../state/selection.ts";
 import { canEdit, project } from "../state/session.ts";
+import type { Sheet } from "../state/sheet.ts";
 import { ago, duration, milliseconds, seconds, utc } from "../words/times.ts";
-import { type Key, number, t } from "../words/words.ts";
+import { type Key, percent, t } from "../words/words.ts";
 
 /** Height of a row, CSS px; web/look/screens.css has the same. */
 const ROW_PX = { wide: 37, phone: 65 } as const;
@@ -121,8 +123,8 @@ const COLUMNS: readonly Column[] = [
     title: "col.uptime",
     width: "minmax(0, 112px)",
     cell: ({ id }) => {
-      const percent = uptimeOf(id);
-      return typeof percent === "number" ? `${number(percent, 2)} %` : "–";
+      const uptime = uptimeOf(id);
+      return typeof uptime === "number" ? percent(uptime) : "–";
     },
   },
   {
@@ -236,6 +238,7 @@ function Table() {
       <div class="bar">
         <FilterLine />
         {!isPhone && <Chooser names={names} />}
+        <Exports name="monitors" sheet={() => sheetOf(rows.peek())} />
       </div>
       <SavedViews />
       <StatusCounts />
@@ -266,6 +269,19 @@ function Table() {
       {rows.value.length === 0 && <p class="hint">{t("filter.none")}</p>}
     </>
   );
+}
+
+const HEADS = "id name kind status latency_ms interval_s since last_checked tags subscription".split(" ");
+
+function sheetOf(entries: readonly MonitorEntry[]): Sheet {
+  const time = (atMs: number | null) => (atMs === null ? null : new Date(atMs).toISOString());
+  return {
+    heads: HEADS,
+    rows: entries.map(({ id, name, kind, status, latencyMs, intervalS, sinceMs, checkedAtMs, tags, subscription }) => [
+      ...[id, name, kind, status, latencyMs, intervalS, time(sinceMs), time(checkedAtMs)],
+      ...[tags.join(", "), subscription],
+    ]),
+  };
 }
 
 /** @returns what asks for the columns that are not known of all monitors, of those that are in view */

@@ -1,11 +1,12 @@
 /** One field first: what is pasted says the kind, the name and the fields; then it is tried, then saved. */
-import { type Signal, useSignal } from "@preact/signals";
+import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError, client, data, messageOf, type Schemas } from "../api/client.ts";
 import { useOpen } from "../parts/dialog.tsx";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { KeptNote } from "../parts/kept-note.tsx";
 import {
   bodyOf,
   type FieldSpec,
@@ -17,7 +18,9 @@ import {
 } from "../parts/monitor-fields.ts";
 import { COMMON, KindFields } from "../parts/monitor-form.tsx";
 import { StatusWord } from "../parts/status.tsx";
+import { Working } from "../parts/working.tsx";
 import { detect, detectLine, detectList, NEW_KINDS, type NewKind } from "../state/detect.ts";
+import { useDraft } from "../state/drafts.ts";
 import { takeOver } from "../state/hand-over.ts";
 import { say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
@@ -42,31 +45,42 @@ const SUBSCRIPTION_URL: FieldSpec = { name: "url", label: "field.url", type: "te
 
 const EMPTY: Form = { kind: "http", name: "", values: {}, tags: "" };
 
+/** What has been pasted, and what was made of it and written since. */
+interface Written {
+  readonly pasted: string;
+  readonly form: Form;
+}
+
+const BLANK: Written = { pasted: "", form: EMPTY };
+
+/** What runs goes on when the screen is left, and is found here by who comes back: nothing is added twice. */
+const busy = signal<"try" | "save" | null>(null);
+/** While a list is added: the lines that are still to come, and how many there were. */
+const left = signal<{ readonly lines: readonly string[]; readonly total: number } | null>(null);
+
 /** What has been pasted and written so far, and what came of trying and saving it. */
-function useDraft() {
+function useWritten() {
   const element = useRef<HTMLFormElement>(null);
-  const pasted = useSignal("");
-  const form = useSignal<Form>(EMPTY);
+  const draft = useDraft("new", BLANK);
+  const written = draft.value;
+  const { pasted, form } = written.value;
+  const isKept = useSignal(draft.wasKept);
   const error = useSignal<string | null>(null);
-  const busy = useSignal<"try" | "save" | null>(null);
   const tried = useSignal<Check | null>(null);
-  /** While a list is added: the lines that are still to come. */
-  const left = useSignal<readonly string[] | null>(null);
-  const list = left.value ?? detectList(pasted.value);
+  const list = left.value?.lines ?? detectList(pasted);
   const isOpen = useOpen();
-  const fault = useFormFault(["name", ...specsOf(form.value.kind).map(({ name }) => name), "tags"]);
+  const fault = useFormFault(["name", ...specsOf(form.kind).map(({ name }) => name), "tags"]);
+  const change = (next: Form) => (written.value = { ...written.value, form: next });
   const read = (text: string) => {
-    pasted.value = text;
-    const found = detect(text);
-    tried.value = null;
-    error.value = null;
+    [tried.value, error.value] = [null, null];
     fault.clear();
-    if (found === null) return;
-    const { fields } = found;
-    const values = Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, String(value)]));
-    form.value = { ...form.value, kind: found.kind, name: found.name, values };
+    written.value = { pasted: text, form: readForm(text, written.value.form) };
   };
-  const isCopy = useStart(read, form, error);
+  const anew = () => {
+    [written.value, isKept.value] = [BLANK, false];
+    read("");
+  };
+  const isCopy = useStart(written, read, isKept, error);
   const run = async (what: "try" | "save", act: () => Promise<void>) => {
     if (busy.value !== null) return;
     busy.value = what;
@@ -83,35 +97,44 @@ function useDraft() {
     busy.value = null;
   };
   const save = async () => {
-    if (list === null) return saveOne(form.value, isOpen);
-    try {
-      await saveList(list, form.value.tags, (rest) => (left.value = rest));
-      if (isOpen.current) go("/monitors");
-    } finally {
-      // What was added is not added once more.
-      if (left.value !== null) read(left.value.join("\n"));
-      left.value = null;
-    }
+    const path = list === null ? await saveOne(form) : await saveWhole(list, form.tags, read);
+    draft.settle();
+    if (isOpen.current) go(path);
+    else written.value = BLANK;
   };
-  return { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run, save };
+  return { element, fault, pasted, form, error, tried, list, isCopy, isKept, anew, change, read, run, save, draft };
+}
+
+/** @returns the form with what the text says; as it was where the text says nothing */
+function readForm(text: string, form: Form): Form {
+  const found = detect(text);
+  if (found === null) return form;
+  const values = Object.fromEntries(Object.entries(found.fields).map(([name, value]) => [name, String(value)]));
+  return { ...form, kind: found.kind, name: found.name, values };
 }
 
 /** Begins with what another screen hands over, or with a copy of another monitor. @returns whether it is a copy */
-function useStart(read: (text: string) => void, form: Signal<Form>, error: Signal<string | null>): Signal<boolean> {
+function useStart(
+  written: Signal<Written>,
+  read: (text: string) => void,
+  isKept: Signal<boolean>,
+  error: Signal<string | null>,
+): Signal<boolean> {
   const isCopy = useSignal(false);
   useEffect(() => {
     const [text, from] = [takeOver(), route.peek().query.get("from")];
-    if (text !== "") read(text);
-    else if (from !== null)
-      copyOf(from).then(
-        (copied) => {
-          form.value = copied;
-          isCopy.value = true;
-        },
-        (reason: unknown) => {
-          error.value = messageOf(reason);
-        },
-      );
+    if (text === "" && from === null) return;
+    [written.value, isKept.value] = [BLANK, false];
+    if (text !== "" || from === null) return read(text);
+    copyOf(from).then(
+      (form) => {
+        written.value = { pasted: "", form };
+        isCopy.value = true;
+      },
+      (reason: unknown) => {
+        error.value = messageOf(reason);
+      },
+    );
   }, []);
   return isCopy;
 }
@@ -140,9 +163,9 @@ async function copyOf(id: string): Promise<Form> {
 }
 
 export function NewMonitor() {
-  const { element, fault, pasted, form, error, busy, tried, list, isCopy, read, run, save } = useDraft();
-  const { kind } = form.value;
-  const isTunnel = kind === "vpn";
+  const { element, fault, pasted, form, error, tried, list, isCopy, isKept, anew, change, read, run, save, draft } =
+    useWritten();
+  const isTunnel = form.kind === "vpn";
   return (
     <div class="screen narrow">
       <h1>{t("new.title")}</h1>
@@ -154,14 +177,10 @@ export function NewMonitor() {
           void run("save", save);
         }}
       >
-        {isCopy.value ? <p class="hint">{t("new.secretsLeft")}</p> : <PasteField value={pasted.value} onValue={read} />}
+        {isKept.value && <KeptNote anew={anew} />}
+        {isCopy.value ? <p class="hint">{t("new.secretsLeft")}</p> : <PasteField value={pasted} onValue={read} />}
         {list === null ? (
-          <Details
-            form={form.value}
-            isRead={pasted.value !== ""}
-            change={(next) => (form.value = next)}
-            fault={fault}
-          />
+          <Details form={form} isRead={pasted !== ""} change={change} fault={fault} />
         ) : (
           <Listed lines={list} />
         )}
@@ -169,8 +188,8 @@ export function NewMonitor() {
           label={`${t("field.tags")} ${t("field.optional")}`}
           hint={t("field.tagsHint")}
           error={fault.of("tags")}
-          value={form.value.tags}
-          onValue={(tags) => (form.value = { ...form.value, tags })}
+          value={form.tags}
+          onValue={(tags) => change({ ...form, tags })}
         />
         {error.value !== null && (
           <p class="form-error" role="alert">
@@ -179,34 +198,54 @@ export function NewMonitor() {
         )}
         {tried.value !== null && <Tried check={tried.value} />}
         <Acts
-          busy={busy.value}
           canTry={isTunnel && list === null}
           onTry={() =>
             void run("try", async () => {
               tried.value = null;
-              tried.value = await tryOut(form.value);
+              tried.value = await tryOut(form);
             })
           }
+          onCancel={() => {
+            draft.settle();
+            go("/monitors");
+          }}
         />
       </form>
     </div>
   );
 }
 
-function Acts({ busy, canTry, onTry }: { busy: "try" | "save" | null; canTry: boolean; onTry: () => void }) {
+function Acts({ canTry, onTry, onCancel }: { canTry: boolean; onTry: () => void; onCancel: () => void }) {
+  const isBusy = busy.value !== null;
   return (
-    <div class="dialog-acts">
-      <a class="button" href="#/monitors">
-        {t("act.cancel")}
-      </a>
-      {canTry && (
-        <button type="button" class="button" aria-disabled={busy !== null} onClick={onTry}>
-          <Icon name="zap" size={16} /> {t(busy === "try" ? "new.trying" : "new.try")}
+    <>
+      {isBusy && <Adding />}
+      <div class="dialog-acts">
+        <button type="button" class="button" onClick={onCancel}>
+          {t("act.cancel")}
         </button>
-      )}
-      <button type="submit" class="button primary" aria-disabled={busy !== null}>
-        {t("act.save")}
-      </button>
+        {canTry && (
+          <button type="button" class="button" aria-disabled={isBusy} onClick={onTry}>
+            <Icon name="zap" size={16} /> {t(busy.value === "try" ? "new.trying" : "new.try")}
+          </button>
+        )}
+        <button type="submit" class="button primary" aria-disabled={isBusy}>
+          {t("act.save")}
+        </button>
+      </div>
+    </>
+  );
+}
+
+/** How far a list has come; of one monitor only that it is under way. */
+function Adding() {
+  if (left.value === null) return <Working />;
+  const { lines, total } = left.value;
+  const n = total - lines.length;
+  return (
+    <div class="progress-line">
+      <progress aria-label={t("new.adding")} max={total} value={n} />
+      <span>{t("check.done", { n, total })}</span>
     </div>
   );
 }
@@ -339,41 +378,50 @@ function withProtocol(values: FormValues): FormValues {
   return found?.kind === "vpn" ? { ...values, protocol: String(found.fields.protocol ?? "") } : values;
 }
 
-async function saveOne({ kind, name, values, tags }: Form, isOpen: { readonly current: boolean }): Promise<void> {
+/** @returns the screen of what was made */
+async function saveOne({ kind, name, values, tags }: Form): Promise<string> {
   if (kind === "subscription") {
     await data(
       client.POST("/subscriptions", { body: { url: values.url ?? "", name: name.trim() === "" ? null : name } }),
     );
     say(t("new.savedSubscription", { name }));
-    if (isOpen.current) go("/subscriptions");
-    return;
+    return "/subscriptions";
   }
   const made = (await create(kind, name, values, tags)) as Schemas["Monitor"];
   say(t("new.saved", { name: made.name }));
   void loadOverview();
-  if (isOpen.current) go(`/monitors/${made.id}`);
+  return `/monitors/${made.id}`;
 }
 
 /**
- * One after the other, so that a limit of the plan is met at the line where it is reached.
- * @param next told the lines that are still to come
+ * @param read takes the lines that were not added
+ * @returns the screen of what was made
  */
-async function saveList(
-  lines: readonly string[],
-  tags: string,
-  next: (rest: readonly string[]) => void,
-): Promise<void> {
+async function saveWhole(lines: readonly string[], tags: string, read: (text: string) => void): Promise<string> {
+  try {
+    await saveList(lines, tags);
+    return "/monitors";
+  } finally {
+    // What was added is not added once more.
+    const rest = left.value?.lines ?? [];
+    left.value = null;
+    if (rest.length > 0) read(rest.join("\n"));
+  }
+}
+
+/** One after the other, so that a limit of the plan is met at the line where it is reached. */
+async function saveList(lines: readonly string[], tags: string): Promise<void> {
   for (const [index, line] of lines.entries()) {
     const found = detectLine(line);
     if (found === null || found.kind === "subscription") continue;
     const { kind } = found;
     const values = Object.fromEntries(Object.entries(found.fields).map(([field, value]) => [field, String(value)]));
-    next(lines.slice(index));
+    left.value = { lines: lines.slice(index), total: lines.length };
     await whenAllowed(() => create(kind, found.name, values, tags)).catch((error: unknown) => {
       throw new Error(t("new.listStopped", { n: index, line, message: messageOf(error) }));
     });
   }
-  next([]);
+  left.value = { lines: [], total: lines.length };
   say(t("new.savedList", { n: lines.length }));
   void loadOverview();
 }

@@ -1,7 +1,7 @@
 /** By a key that is pasted once, or by the code of a one-time link, which is used up only by the button. */
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { messageOf } from "../api/client.ts";
+import { ApiError, messageOf } from "../api/client.ts";
 import { useModal } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { go, replaceParameter, route } from "../state/route.ts";
@@ -114,7 +114,7 @@ function KeyField({ value, onValue }: { value: string; onValue: (text: string) =
 const TRY_AGAIN_MS = 5_000;
 
 /** It tries again by itself too: a service that restarts is away for a moment. */
-export function Unreachable({ message }: { message: string }) {
+export function Unreachable({ error }: { error: unknown }) {
   useEffect(() => {
     const timer = setInterval(() => document.hidden || void resumeSession(), TRY_AGAIN_MS);
     return () => clearInterval(timer);
@@ -123,7 +123,8 @@ export function Unreachable({ message }: { message: string }) {
     <main class="sign-in">
       <div class="card">
         <h1>{t("unreachable.title")}</h1>
-        <p role="alert">{message}</p>
+        {/* It may have failed before the words of the language were there. */}
+        <p role="alert">{error instanceof ApiError && error.status === 0 ? t("unreachable.text") : messageOf(error)}</p>
         <button type="button" class="button primary" onClick={() => void resumeSession()}>
           {t("act.tryAgain")}
         </button>

@@ -1,39 +1,114 @@
 /** What the readers of a status page are told beside incidents. */
-import { useSignal } from "@preact/signals";
-import { client, data } from "../api/client.ts";
+import { client, data, type Schemas } from "../api/client.ts";
+import { useResource } from "../api/resource.ts";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Show } from "../parts/states.tsx";
+import { Moment } from "../parts/time.tsx";
+import { useDraft } from "../state/drafts.ts";
 import { attempt } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 
 const LEVELS = ["info", "maintenance", "warning", "outage", "resolved"] as const;
 type Level = (typeof LEVELS)[number];
+type Update = Schemas["StatusPageUpdate"];
+
+interface Written {
+  readonly level: Level;
+  readonly title: string;
+  readonly text: string;
+  /** null: a new one. */
+  readonly id: string | null;
+}
+
+const BLANK: Written = { level: "info", title: "", text: "", id: null };
 
 export function PageUpdates({ id }: { id: string }) {
-  const level = useSignal<Level>("info");
-  const [title, text] = [useSignal(""), useSignal("")];
+  const { value: written } = useDraft(`updates ${id}`, BLANK);
+  const params = { path: { id } };
+  const list = useResource(
+    (signal) => data(client.GET("/status-pages/{id}/updates", { params, signal })),
+    `updates ${id}`,
+  );
   if (!canEdit.value) return null;
   const post = async () => {
-    if (title.value.trim() === "") return;
-    const body = { level: level.value, title: title.value, text: text.value };
-    const params = { path: { id } };
+    const { id: update, ...body } = written.value;
     const done = await attempt(
-      () => data(client.POST("/status-pages/{id}/updates", { params, body })),
+      () =>
+        update === null
+          ? data(client.POST("/status-pages/{id}/updates", { params, body }))
+          : data(client.PUT("/status-pages/{id}/updates/{update}", { params: { path: { id, update } }, body })),
       t("page.updatePosted"),
     );
-    if (done) [title.value, text.value] = ["", ""];
+    if (!done) return;
+    written.value = BLANK;
+    list.reload();
   };
+  const remove = (update: string) =>
+    void attempt(
+      () => data(client.DELETE("/status-pages/{id}/updates/{update}", { params: { path: { id, update } } })),
+      t("page.updateDeleted"),
+    ).then((done) => done && list.reload());
   return (
     <section class="card form" aria-labelledby="updates">
       <h2 id="updates">{t("page.update")}</h2>
+      <Fields written={written.value} write={(change) => (written.value = { ...written.value, ...change })} />
+      <Buttons written={written.value} post={() => void post()} drop={() => (written.value = BLANK)} />
+      <Show resource={list} rows={2}>
+        {({ updates }) => (
+          <ul class="lines" aria-label={t("page.update")}>
+            {updates.map((update) => (
+              <Line
+                key={update.id}
+                update={update}
+                edit={() => {
+                  const { level, title, text, id: which } = update;
+                  written.value = { level, title, text, id: which };
+                }}
+                remove={() => remove(update.id)}
+              />
+            ))}
+          </ul>
+        )}
+      </Show>
+    </section>
+  );
+}
+
+function Buttons({ written: { id, title }, post, drop }: { written: Written; post: () => void; drop: () => void }) {
+  const isReady = title.trim() !== "";
+  return (
+    <div class="acts">
+      <button type="button" class="button" aria-disabled={!isReady} onClick={() => isReady && post()}>
+        {t(id === null ? "note.post" : "act.save")}
+      </button>
+      {id !== null && (
+        <button type="button" class="button" onClick={drop}>
+          {t("act.cancel")}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Fields({
+  written: { level, title, text },
+  write,
+}: {
+  written: Written;
+  write: (change: Partial<Written>) => void;
+}) {
+  return (
+    <>
       <div class="pair">
         <SelectField
           label={t("page.level")}
-          value={level.value}
+          value={level}
           options={LEVELS.map((word) => [word, t(`page.level.${word}`)] as const)}
-          onValue={(word) => (level.value = word)}
+          onValue={(word) => write({ level: word })}
         />
-        <TextField label={t("page.updateTitle")} value={title.value} onValue={(word) => (title.value = word)} />
+        <TextField label={t("page.updateTitle")} value={title} onValue={(word) => write({ title: word })} />
       </div>
       <Field label={t("page.updateText")} hint={t("page.textHint")}>
         {(attributes) => (
@@ -41,16 +116,46 @@ export function PageUpdates({ id }: { id: string }) {
             dir="auto"
             {...attributes}
             rows={3}
-            value={text.value}
-            onInput={(event) => (text.value = event.currentTarget.value)}
+            value={text}
+            onInput={(event) => write({ text: event.currentTarget.value })}
           />
         )}
       </Field>
-      <div>
-        <button type="button" class="button" onClick={() => void post()}>
-          {t("note.post")}
+    </>
+  );
+}
+
+function Line({
+  update: { level, title, text, at },
+  edit,
+  remove,
+}: {
+  update: Update;
+  edit: () => void;
+  remove: () => void;
+}) {
+  return (
+    <li class="line">
+      <Icon name="file-text" size={16} />
+      <div class="line-text">
+        <b dir="auto">{title}</b> <span class="tag quiet">{t(`page.level.${level}`)}</span>
+        {text !== "" && (
+          <p class="cut-2" dir="auto">
+            {text}
+          </p>
+        )}
+        <p class="faint">
+          <Moment at={at} />
+        </p>
+      </div>
+      <div class="acts">
+        <button type="button" class="button small" aria-label={t("act.editOf", { name: title })} onClick={edit}>
+          <Icon name="pencil" size={14} />
+        </button>
+        <button type="button" class="button small" aria-label={t("act.deleteOf", { name: title })} onClick={remove}>
+          <Icon name="trash-2" size={14} />
         </button>
       </div>
-    </section>
+    </li>
   );
 }

@@ -6,10 +6,12 @@ import { useResource } from "../api/resource.ts";
 import { Field, SelectField, TextField } from "../parts/field.tsx";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { KeptNote } from "../parts/kept-note.tsx";
 import { listOf } from "../parts/monitor-fields.ts";
 import { readSelector, subscriptions } from "../parts/selector-field.tsx";
 import { ShowOne } from "../parts/states.tsx";
 import { useThingTitle } from "../parts/title.ts";
+import { useDraft } from "../state/drafts.ts";
 import { say } from "../state/notices.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { canEdit } from "../state/session.ts";
@@ -46,6 +48,11 @@ interface Filled {
   readonly flags: Signal<Readonly<Record<Flag, boolean>>>;
   readonly groups: Signal<readonly FilledGroup[]>;
   readonly fault: FormFault;
+  /** It has what was written before the screen was left. */
+  readonly isKept: Signal<boolean>;
+  /** It is saved. */
+  readonly settle: () => void;
+  readonly anew: () => void;
 }
 
 type Text =
@@ -74,48 +81,56 @@ const NAMES = [
 ];
 
 function useFilled(page: Page): Filled {
-  const line = (servers: unknown) => selectorText(servers as ApiSelector, subscriptions());
-  const groups = useSignal<readonly FilledGroup[]>(
-    page.groups.map(({ title, open, components }) => ({
-      title,
-      open,
-      components: components.map((one) => ({
-        line: line(one.servers),
-        title: one.title ?? "",
-        text: one.text,
-        merge: one.merge,
-      })),
-    })),
-  );
-  return {
-    texts: useSignal({
-      title: page.title,
-      slug: page.slug,
-      text: page.text,
-      domains: page.domains.join(", "),
-      timezone: page.timezone,
-      language: page.language,
-      theme: page.theme,
-      accent: page.accent,
-      days: String(page.days),
-      home: page.links.home ?? "",
-      contact: page.links.contact ?? "",
-      access: page.access.type,
-      password: "",
-      frame: page.frame,
-      logo: page.logo ?? "",
-      css: page.css ?? "",
-    }),
-    flags: useSignal({
-      listed: page.listed,
-      index: page.index,
-      uptime: page.show.uptime,
-      latency: page.show.latency,
-      certificate: page.show.certificate,
-    }),
-    groups,
-    fault: useFormFault([...NAMES, ...namesOf(groups.value)]),
+  const texts = useDraft(`page ${page.id}`, textsOf(page));
+  const flags = useDraft(`page ${page.id} flags`, flagsOf(page));
+  const groups = useDraft(`page ${page.id} groups`, groupsOf(page));
+  const drafts = [texts, flags, groups];
+  const isKept = useSignal(drafts.some(({ wasKept }) => wasKept));
+  const settle = () => {
+    for (const draft of drafts) draft.settle();
+    isKept.value = false;
   };
+  return {
+    ...{ texts: texts.value, flags: flags.value, groups: groups.value },
+    fault: useFormFault([...NAMES, ...namesOf(groups.value.value)]),
+    isKept,
+    settle,
+    anew: () => {
+      [texts.value.value, flags.value.value, groups.value.value] = [textsOf(page), flagsOf(page), groupsOf(page)];
+      settle();
+    },
+  };
+}
+
+function textsOf(page: Page): Readonly<Record<Text, string>> {
+  const { title, slug, text, timezone, language, theme, accent, frame, links, access, logo, css } = page;
+  return {
+    ...{ title, slug, text, timezone, language, theme, accent, frame, password: "" },
+    domains: page.domains.join(", "),
+    days: String(page.days),
+    home: links.home ?? "",
+    contact: links.contact ?? "",
+    access: access.type,
+    logo: logo ?? "",
+    css: css ?? "",
+  };
+}
+
+function flagsOf({ listed, index, show: { uptime, latency, certificate } }: Page): Readonly<Record<Flag, boolean>> {
+  return { listed, index, uptime, latency, certificate };
+}
+
+function groupsOf(page: Page): readonly FilledGroup[] {
+  return page.groups.map(({ title, open, components }) => ({
+    title,
+    open,
+    components: components.map(({ servers, title: shownAs, text, merge }) => ({
+      line: selectorText(servers as ApiSelector, subscriptions()),
+      title: shownAs ?? "",
+      text,
+      merge,
+    })),
+  }));
 }
 
 function bodyOf({ texts, flags, groups }: Filled, page: Page): Schemas["UpdateStatusPage"] {
@@ -160,6 +175,7 @@ function Editor({ page, changed }: { page: Page; changed: () => void }) {
       return;
     }
     filled.texts.value = { ...filled.texts.value, password: "" };
+    filled.settle();
     say(t("page.saved", { name: filled.texts.value.title }));
     changed();
   };
@@ -191,19 +207,26 @@ function Editor({ page, changed }: { page: Page; changed: () => void }) {
           )}
         </div>
       </header>
-      <section class="card form" aria-label={t("page.what")}>
-        <div class="pair">
-          <Text name="title" filled={filled} required />
-          <Text name="slug" filled={filled} required hint={t("page.slugHint")} />
-        </div>
-        <Area name="text" filled={filled} hint={t("page.textHint")} />
-      </section>
+      {filled.isKept.value && <KeptNote anew={filled.anew} />}
+      <What filled={filled} />
       <Groups groups={filled.groups} fault={filled.fault} />
       <Readers filled={filled} />
       <Looks filled={filled} />
       <Addresses page={page} changed={changed} />
       {page.published && <PageUpdates id={String(page.id)} />}
     </form>
+  );
+}
+
+function What({ filled }: { filled: Filled }) {
+  return (
+    <section class="card form" aria-label={t("page.what")}>
+      <div class="pair">
+        <Text name="title" filled={filled} required />
+        <Text name="slug" filled={filled} required hint={t("page.slugHint")} />
+      </div>
+      <Area name="text" filled={filled} hint={t("page.textHint")} />
+    </section>
   );
 }
 

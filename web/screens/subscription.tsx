@@ -4,6 +4,7 @@ import { useComputed, useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
+import { Exports } from "../parts/exports.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { WindowedBody } from "../parts/rows.tsx";
 import { Scroll } from "../parts/scroll.tsx";
@@ -11,13 +12,16 @@ import { Show, ShowOne } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
 import { useThingTitle } from "../parts/title.ts";
 import { categoryWord } from "../parts/why.tsx";
+import { copyText } from "../state/clipboard.ts";
 import { attempt, say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
 import { go } from "../state/route.ts";
-import { isAdmin } from "../state/session.ts";
-import { milliseconds } from "../words/times.ts";
+import { canEdit, isAdmin } from "../state/session.ts";
+import type { Sheet } from "../state/sheet.ts";
+import { milliseconds, seconds } from "../words/times.ts";
 import { t } from "../words/words.ts";
 import type { ScreenProps } from "./screen.ts";
+import { EditSubscription } from "./subscription-form.tsx";
 import { type SubscriptionView, SyncState } from "./subscriptions.tsx";
 
 interface ConfigRow {
@@ -56,7 +60,7 @@ export function Subscription({ params: { id = "" } }: ScreenProps) {
 }
 
 function Head({ view, changed }: { view: SubscriptionView; changed: () => void }) {
-  const deleting = useSignal(false);
+  const asking = useSignal<"edit" | "delete" | null>(null);
   const params = { path: { id: String(view.id) } };
   const name = view.name ?? t("subscription.unnamed", { n: view.id });
   useThingTitle(name);
@@ -66,8 +70,9 @@ function Head({ view, changed }: { view: SubscriptionView; changed: () => void }
       <div>
         <h1 dir="auto">{name}</h1>
         <SyncState view={view} />
+        <Ways view={view} />
       </div>
-      {isAdmin.value && (
+      {canEdit.value && (
         <div class="acts">
           <button
             type="button"
@@ -88,28 +93,51 @@ function Head({ view, changed }: { view: SubscriptionView; changed: () => void }
           >
             <Icon name={view.enabled ? "pause" : "play"} size={16} /> {t(view.enabled ? "act.pause" : "act.resume")}
           </button>
-          <button type="button" class="button" onClick={() => (deleting.value = true)}>
+          <button type="button" class="button" aria-keyshortcuts="e" onClick={() => (asking.value = "edit")}>
+            <Icon name="pencil" size={16} /> {t("act.edit")}
+          </button>
+          <button type="button" class="button" onClick={() => (asking.value = "delete")}>
             <Icon name="trash-2" size={16} /> {t("act.delete")}
           </button>
         </div>
       )}
-      {deleting.value && (
-        <Confirm
-          title={t("subscription.deleteTitle")}
-          close={() => (deleting.value = false)}
-          confirm={t("act.delete")}
-          danger
-          act={async () => {
-            await data(client.DELETE("/subscriptions/{id}", { params }));
-            say(t("monitor.deleted", { name }));
-            go("/subscriptions");
-            void loadOverview();
-          }}
-        >
-          <p>{t("subscription.deleteText", { name })}</p>
-        </Confirm>
+      {asking.value === "edit" && (
+        <EditSubscription view={view} close={() => (asking.value = null)} changed={changed} />
       )}
+      {asking.value === "delete" && <Delete id={view.id} name={name} close={() => (asking.value = null)} />}
     </header>
+  );
+}
+
+/** How it is read, and how its servers are tested. */
+function Ways({ view }: { view: SubscriptionView }) {
+  return (
+    <p class="sub">
+      <span>{t("subscription.every", { duration: seconds(view.syncIntervalSec) })}</span>
+      <span>{t("subscription.timeout", { duration: seconds(view.timeoutSeconds) })}</span>
+      <span>{t("subscription.atOnce", { n: view.maxWorkers })}</span>
+      <span>{view.engine === "both" ? "xray, sing-box" : view.engine}</span>
+    </p>
+  );
+}
+
+function Delete({ id, name, close }: { id: number; name: string; close: () => void }) {
+  const params = { path: { id: String(id) } };
+  return (
+    <Confirm
+      title={t("subscription.deleteTitle")}
+      close={close}
+      confirm={t("act.delete")}
+      danger
+      act={async () => {
+        await data(client.DELETE("/subscriptions/{id}", { params }));
+        say(t("monitor.deleted", { name }));
+        go("/subscriptions");
+        void loadOverview();
+      }}
+    >
+      <p>{t("subscription.deleteText", { name })}</p>
+    </Confirm>
   );
 }
 
@@ -125,50 +153,111 @@ async function configsOf(id: number, signal: AbortSignal): Promise<readonly Conf
   return rows;
 }
 
+interface Narrowed {
+  readonly onlyWorking: boolean;
+  readonly protocol: string;
+  readonly find: string;
+}
+
+function narrowed(rows: readonly ConfigRow[], { onlyWorking, protocol, find }: Narrowed): readonly ConfigRow[] {
+  const text = find.trim().toLowerCase();
+  return rows.filter(
+    ({ config: { success, tag, type, server } }) =>
+      (success || !onlyWorking) &&
+      (protocol === "" || type === protocol) &&
+      (text === "" || `${tag} ${type} ${server}`.toLowerCase().includes(text)),
+  );
+}
+
 function Configurations({ id }: { id: number }) {
-  const onlyWorking = useSignal(false);
-  const find = useSignal("");
+  const by = useSignal<Narrowed>({ onlyWorking: false, protocol: "", find: "" });
   const configs = useResource((signal) => configsOf(id, signal), `configs ${id}`, RELOAD_MS * 2);
-  const rows = useComputed(() => {
-    const text = find.value.trim().toLowerCase();
-    return (configs.state.value.value ?? []).filter(
-      ({ config: { success, tag, type, server } }) =>
-        (success || !onlyWorking.value) && (text === "" || `${tag} ${type} ${server}`.toLowerCase().includes(text)),
-    );
-  });
+  const rows = useComputed(() => narrowed(configs.state.value.value ?? [], by.value));
   return (
     <section class="card">
       <Show resource={configs} rows={8}>
         {(all) => (
           <>
             <div class="bar">
-              <label class="check">
-                <input
-                  type="checkbox"
-                  checked={onlyWorking.value}
-                  onChange={(event) => (onlyWorking.value = event.currentTarget.checked)}
-                />
-                {t("configs.onlyWorking")}
-              </label>
-              <input
-                type="search"
-                aria-label={t("configs.find")}
-                placeholder={t("configs.find")}
-                value={find.value}
-                onInput={(event) => (find.value = event.currentTarget.value)}
-              />
+              <Narrow all={all} by={by.value} onBy={(next) => (by.value = next)} />
               <span class="faint self-center">
                 {t("configs.healthy", { n: all.filter(({ config }) => config.success).length, total: all.length })}
+              </span>
+              <span class="exports">
+                {isAdmin.value && <CopyLinks id={id} />}
+                <Exports name="configurations" sheet={() => sheetOf(rows.peek())} />
               </span>
             </div>
             <Scroll label={t("configs.title")}>
               <ConfigTable rows={rows.value} />
             </Scroll>
+            {rows.value.length === 0 && all.length > 0 && <p class="hint">{t("check.none")}</p>}
           </>
         )}
       </Show>
     </section>
   );
+}
+
+function Narrow({ all, by, onBy }: { all: readonly ConfigRow[]; by: Narrowed; onBy: (by: Narrowed) => void }) {
+  const protocols = [...new Set(all.map(({ config }) => config.type))].sort();
+  return (
+    <>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={by.onlyWorking}
+          onChange={(event) => onBy({ ...by, onlyWorking: event.currentTarget.checked })}
+        />
+        {t("configs.onlyWorking")}
+      </label>
+      <select
+        aria-label={t("field.protocol")}
+        value={by.protocol}
+        onChange={(event) => onBy({ ...by, protocol: event.currentTarget.value })}
+      >
+        <option value="">{t("check.anyProtocol")}</option>
+        {protocols.map((word) => (
+          <option key={word} value={word}>
+            {word}
+          </option>
+        ))}
+      </select>
+      <input
+        type="search"
+        dir="auto"
+        aria-label={t("configs.find")}
+        placeholder={t("configs.find")}
+        value={by.find}
+        onInput={(event) => onBy({ ...by, find: event.currentTarget.value })}
+      />
+    </>
+  );
+}
+
+/** Secrets that nothing else returns: the service says no where its operator has not allowed it. */
+function CopyLinks({ id }: { id: number }) {
+  const copy = () =>
+    attempt(async () => {
+      const params = { path: { id: String(id) } };
+      const text = await data(client.POST("/subscriptions/{id}/links", { params, body: {}, parseAs: "text" }));
+      const lines = String(text).split("\n");
+      await copyText(String(text), t("check.copied", { n: lines.filter((line) => line !== "").length }));
+    });
+  return (
+    <button type="button" class="button small" onClick={() => void copy()}>
+      <Icon name="copy" size={14} /> {t("subscription.copyLinks")}
+    </button>
+  );
+}
+
+const FIELDS = [
+  ...(["server_id", "tag", "type", "server", "port", "success", "total_ms", "public_ip", "engine_used"] as const),
+  ...(["error_category", "error", "checked_at"] as const),
+];
+
+function sheetOf(rows: readonly ConfigRow[]): Sheet {
+  return { heads: FIELDS, rows: rows.map(({ config }) => FIELDS.map((name) => config[name])) };
 }
 
 const HEADS = ["col.latency", "col.name", "col.kind", "col.server", "col.exit", "col.engine", "col.result"] as const;

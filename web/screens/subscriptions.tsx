@@ -12,7 +12,7 @@ import { Ago } from "../parts/time.tsx";
 import type { Status } from "../state/monitors.ts";
 import { say } from "../state/notices.ts";
 import { go } from "../state/route.ts";
-import { isAdmin } from "../state/session.ts";
+import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 
 export type SubscriptionView = Schemas["Subscription"];
@@ -30,7 +30,7 @@ export function Subscriptions() {
     <div class="screen">
       <header class="screen-head">
         <h1>{t("nav.subscriptions")}</h1>
-        {isAdmin.value && (
+        {canEdit.value && (
           <button type="button" class="button primary" onClick={() => (adding.value = true)}>
             <Icon name="plus" size={16} /> {t("subscription.add")}
           </button>

@@ -9,6 +9,7 @@ import { revision, shown } from "../state/project.ts";
 import { canEdit } from "../state/session.ts";
 import { milliseconds } from "../words/times.ts";
 import { t } from "../words/words.ts";
+import { STATUS_OF_REGION } from "./monitor-parts.tsx";
 
 type Row = Schemas["MonitorRow"];
 const RELOAD_MS = 20_000;
@@ -103,12 +104,29 @@ function Tunnel({
       <span class="faint">{protocol}</span>
       <span class="number">{milliseconds(ms)}</span>
       <span class="faint cut">
-        {subscription !== undefined
-          ? `${subscription.healthy_count}/${subscription.config_count}${fastest?.public_ip ? ` · ${fastest.public_ip}` : ""}`
-          : Object.keys(places)
-              .filter((place) => place !== "any")
-              .join(", ")}
+        {subscription !== undefined &&
+          [`${subscription.healthy_count}/${subscription.config_count}`, fastest?.public_ip, fastest?.engine_used]
+            .filter((text) => text !== undefined && text !== "")
+            .join(" · ")}
+        <Places places={places} />
       </span>
     </li>
+  );
+}
+
+/** What it is from each country that it is checked from. */
+function Places({ places }: { places: Row["regional_status"] }) {
+  return (
+    <>
+      {Object.entries(places)
+        .filter(([code]) => code !== "any")
+        .map(([code, { status }]) => (
+          <span key={code} class="place-state" title={`${code}: ${t(`region.${status}`)}`}>
+            {" "}
+            <StatusMark status={STATUS_OF_REGION[status] ?? "unknown"} /> {code}
+            <span class="sr-only">{t(`region.${status}`)}</span>
+          </span>
+        ))}
+    </>
   );
 }

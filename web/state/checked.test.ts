@@ -1,19 +1,8 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import {
-  CHOICES,
-  chosen,
-  csvOf,
-  endOf,
-  headOf,
-  jsonOf,
-  ORDERS,
-  ordered,
-  pastedLines,
-  type Row,
-  rowOf,
-} from "./checked.ts";
+import { CHOICES, chosen, endOf, headOf, ORDERS, ordered, pastedLines, type Row, rowOf, sheetOf } from "./checked.ts";
 import { LineSplitter } from "./line-splitter.ts";
+import { csvOf, jsonOf } from "./sheet.ts";
 
 const sent = {
   ...{ line: 3, tag: "Berlin", type: "vless", server: "de.test-site.org", port: 443, success: true, total_ms: 38 },
@@ -71,10 +60,12 @@ it("keeps every row in any order, and shows with words only what has them", () =
 it("writes cells that no spreadsheet takes for formulas", () => {
   const one = rowOf({ ...sent, tag: '=HYPERLINK("http://x")', error: "a, b" });
   if (one === null) throw new Error("no row");
-  expect(csvOf([one]).split("\r\n")[1]).toBe(
+  expect(csvOf(sheetOf([one])).split("\r\n")[1]).toBe(
     `3,"'=HYPERLINK(""http://x"")",vless,de.test-site.org:443,yes,38,203.0.113.7,DE,xray,,"a, b"`,
   );
-  expect(JSON.parse(jsonOf([one]))).toEqual([expect.objectContaining({ line: 3, works: "yes", country: "DE" })]);
+  expect(JSON.parse(jsonOf(sheetOf([one])))).toEqual([
+    expect.objectContaining({ line: 3, works: "yes", country: "DE" }),
+  ]);
 });
 
 it("counts the lines of a paste as the API does", () => {

@@ -1,4 +1,5 @@
 /** What came of many checks: rows as the API sends them, chosen, put in order, and written down. Pure. */
+import type { Cell, Sheet } from "./sheet.ts";
 
 export interface Row {
   /** Number of the line or entry in what was checked. */
@@ -106,7 +107,7 @@ export function ordered(rows: readonly Row[], order: Order, descending: boolean)
 const numbersUp = (a: number | null, b: number | null): number =>
   a === null || b === null ? Number(a === null) - Number(b === null) : a - b;
 
-const COLUMNS: readonly (readonly [string, (row: Row) => string | number | null])[] = [
+const COLUMNS: readonly (readonly [string, (row: Row) => Cell])[] = [
   ["line", ({ line }) => line],
   ["name", ({ name }) => name],
   ["protocol", ({ protocol }) => protocol],
@@ -120,27 +121,11 @@ const COLUMNS: readonly (readonly [string, (row: Row) => string | number | null]
   ["error", ({ error }) => error],
 ];
 
-/** RFC 4180. */
-export function csvOf(rows: readonly Row[]): string {
-  const lines = [COLUMNS.map(([name]) => name), ...rows.map((row) => COLUMNS.map(([, cell]) => csvCell(cell(row))))];
-  return lines.map((cells) => `${cells.join(",")}\r\n`).join("");
-}
-
-/** What spreadsheets take for a formula's beginning, full-width forms included (OWASP, CSV injection). */
-const FORMULA = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/;
-
-function csvCell(value: string | number | null): string {
-  if (value === null || typeof value === "number") return String(value ?? "");
-  const safe = FORMULA.test(value) ? `'${value}` : value;
-  return /[",'\r\n\t;]|^\s|\s$/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-export function jsonOf(rows: readonly Row[]): string {
-  return `${JSON.stringify(
-    rows.map((row) => Object.fromEntries(COLUMNS.map(([name, cell]) => [name, cell(row)]))),
-    null,
-    2,
-  )}\n`;
+export function sheetOf(rows: readonly Row[]): Sheet {
+  return {
+    heads: COLUMNS.map(([name]) => name),
+    rows: rows.map((row) => COLUMNS.map(([, cell]) => cell(row))),
+  };
 }
 
 /** The lines of what was pasted, as the API counts them: a list in base64 as a whole is opened. */

@@ -41,6 +41,12 @@ export const theme = kept<Theme>("theme", "system", oneOf(THEMES));
 export const language = kept<Language>("language", ofBrowser(), oneOf(LANGUAGES));
 export const chosenProject = kept<string>("project", "", (text): text is string => true);
 export const shortcuts = kept<"on" | "off">("shortcuts", "on", oneOf(["on", "off"]));
+export const HOURS = ["auto", "12", "24"] as const;
+export type Hours = (typeof HOURS)[number];
+/** How the time of day is written; `auto`: as the language does. */
+export const hours = kept<Hours>("hours", "auto", oneOf(HOURS));
+/** In which times are shown; "": the device's own. */
+export const zone = kept<string>("zone", "", isZone);
 /** Of the table of monitors: names between commas; "": as usual. */
 export const chosenColumns = kept<string>("columns", "", (text): text is string => true);
 export const grouping = kept<"tag" | "kind" | "subscription" | "none">(
@@ -48,6 +54,15 @@ export const grouping = kept<"tag" | "kind" | "subscription" | "none">(
   "tag",
   oneOf(["tag", "kind", "subscription", "none"]),
 );
+
+/** A stored zone may be one that this browser does not know. */
+function isZone(text: string): text is string {
+  try {
+    return text === "" || new Intl.DateTimeFormat("en", { timeZone: text }) !== null;
+  } catch {
+    return false;
+  }
+}
 
 function ofBrowser(): Language {
   const wanted = (globalThis.navigator?.languages ?? []).map((tag) => tag.slice(0, 2).toLowerCase());

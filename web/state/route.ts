@@ -48,9 +48,17 @@ function decoded(text: string): string {
 
 export const route = signal<Route>({ path: "/", query: new URLSearchParams() });
 
+/** Set while something is written that would be lost: asked before another address is shown. */
+export const staysHere: { current: (() => boolean) | null } = { current: null };
+
 /** Follows the address from now on. */
 export function followAddress(): void {
   const read = () => {
+    if (staysHere.current?.() === true) {
+      const { path, query } = route.peek();
+      history.pushState(null, "", addressOf(path, query));
+      return;
+    }
     route.value = parseHash(location.hash);
   };
   addEventListener("hashchange", read);
@@ -67,7 +75,11 @@ export function replaceParameter(name: string, value: string): void {
   const next = new URLSearchParams(query);
   if (value === "") next.delete(name);
   else next.set(name, value);
-  const text = next.toString();
-  history.replaceState(null, "", `#${path}${text === "" ? "" : `?${text}`}`);
+  history.replaceState(null, "", addressOf(path, next));
   route.value = { path, query: next };
+}
+
+function addressOf(path: string, query: URLSearchParams): string {
+  const text = query.toString();
+  return `#${path}${text === "" ? "" : `?${text}`}`;
 }

@@ -7,7 +7,7 @@ import { forgetProject } from "./project.ts";
 export type SessionState =
   | { readonly kind: "asking" }
   | { readonly kind: "out" }
-  | { readonly kind: "unreachable"; readonly message: string }
+  | { readonly kind: "unreachable"; readonly error: unknown }
   | { readonly kind: "in"; readonly session: Schemas["Session"] };
 
 export const session = signal<SessionState>({ kind: "asking" });
@@ -38,7 +38,7 @@ export async function resumeSession(): Promise<void> {
     enter(await data(client.GET("/session")));
   } catch (error) {
     if (error instanceof ApiError && [401, 403].includes(error.status)) leave();
-    else session.value = { kind: "unreachable", message: error instanceof Error ? error.message : String(error) };
+    else session.value = { kind: "unreachable", error };
   }
 }
 

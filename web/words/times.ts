@@ -1,4 +1,5 @@
 /** Times and durations in the reader's language and zone. */
+import { hours, zone } from "../state/prefs.ts";
 import { locale, number, t } from "./words.ts";
 
 const SECOND = 1_000;
@@ -79,10 +80,16 @@ export function utc(atMs: number): string {
   return `${new Date(atMs).toISOString().replace("T", " ").slice(0, 19)} UTC`;
 }
 
+const CYCLES = { 12: "h12", 24: "h23" } as const;
 const formats = new Map<string, Intl.DateTimeFormat>();
 function format(options: Intl.DateTimeFormatOptions, atMs: number): string {
-  const key = `${locale()} ${JSON.stringify(options)}`;
-  const made = formats.get(key) ?? new Intl.DateTimeFormat(locale(), options);
+  const chosen: Intl.DateTimeFormatOptions = {
+    ...(zone.value !== "" && { timeZone: zone.value }),
+    ...(hours.value !== "auto" && options.timeStyle !== undefined && { hourCycle: CYCLES[hours.value] }),
+    ...options,
+  };
+  const key = `${locale()} ${JSON.stringify(chosen)}`;
+  const made = formats.get(key) ?? new Intl.DateTimeFormat(locale(), chosen);
   formats.set(key, made);
   return made.format(atMs);
 }

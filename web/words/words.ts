@@ -1,13 +1,16 @@
-/** The page's words in the chosen language. English is always here; another language is a file that is loaded when it is chosen. */
+/** The page's words in the chosen language. English of the first screens is always here; all other words are files that are loaded when they are wanted. */
 import { effect, signal } from "@preact/signals";
 import { type Language, language } from "../state/prefs.ts";
-import { en } from "./en.ts";
+import { setting } from "./en/setting.ts";
+import { using } from "./en/using.ts";
+import { watching } from "./en/watching.ts";
 import type { Key, Words } from "./text.ts";
 
 export type { Key } from "./text.ts";
 
-const LOADERS: Readonly<Record<Language, () => Promise<Words>>> = {
-  en: async () => en,
+const FIRST: Partial<Words> = { ...watching, ...setting, ...using };
+const LOADERS: Readonly<Record<Language, () => Promise<Partial<Words>>>> = {
+  en: async () => FIRST,
   ru: async () => (await import("./ru.ts")).ru,
   fa: async () => (await import("./fa.ts")).fa,
   zh: async () => (await import("./zh.ts")).zh,
@@ -18,7 +21,17 @@ const RIGHT_TO_LEFT: ReadonlySet<string> = new Set(["fa"]);
 /** Hebrew, Arabic and what is written like them. */
 const RIGHT_TO_LEFT_LETTER = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
-const current = signal<{ readonly language: Language; readonly words: Words }>({ language: "en", words: en });
+const current = signal<{ readonly language: Language; readonly words: Partial<Words> }>({
+  language: "en",
+  words: FIRST,
+});
+
+/** Loads what English says on the screens that are no part of the first load; every other language is one file. */
+export async function allWords(): Promise<void> {
+  if (current.peek().words !== FIRST) return;
+  const { en } = await import("./en.ts");
+  if (current.peek().words === FIRST) current.value = { language: "en", words: en };
+}
 
 /**
  * @param values what stands for `{name}` in the text; `n` chooses the plural
@@ -27,6 +40,11 @@ const current = signal<{ readonly language: Language; readonly words: Words }>({
 export function t(key: Key, values: Readonly<Record<string, string | number>> = {}): string {
   const { words, language: spoken } = current.value;
   const text = words[key];
+  if (text === undefined) {
+    // Drawn again when they are there; where they cannot be loaded, the screen that needs them says so.
+    allWords().catch(() => {});
+    return "";
+  }
   const chosen = typeof text === "string" ? text : (text[pluralOf(spoken, Number(values.n ?? 0))] ?? text.other ?? "");
   return chosen.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name] ?? "";
@@ -62,6 +80,11 @@ export function number(value: number, digits = 0): string {
   const format = formats.get(key) ?? new Intl.NumberFormat(locale(), { maximumFractionDigits: digits });
   formats.set(key, format);
   return format.format(value);
+}
+
+/** @param value 0 … 100 */
+export function percent(value: number): string {
+  return new Intl.NumberFormat(locale(), { style: "percent", maximumFractionDigits: 2 }).format(value / 100);
 }
 
 /** `a, b and c` in the chosen language; each stays whole beside words of the other direction. */

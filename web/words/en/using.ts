@@ -29,8 +29,8 @@ export const using = {
   "incidents.acknowledgeMany": "Acknowledge incidents",
   "incidents.acknowledgeAll": { one: "Acknowledge {n}", other: "Acknowledge all {n}" },
   "incidents.acknowledgeText": {
-    one: "{n} incident will be acknowledged. It is not told again until it ends.",
-    other: "{n} incidents will be acknowledged. They are not told again until they end.",
+    one: "{n} incident will be acknowledged. No one is told of it again until it ends.",
+    other: "{n} incidents will be acknowledged. No one is told of them again until they end.",
   },
   "incidents.acknowledged": { one: "{n} incident acknowledged.", other: "{n} incidents acknowledged." },
 } as const;

@@ -3,7 +3,6 @@ import type { moving as english } from "../en/moving.ts";
 import type { WordsOf } from "../text.ts";
 
 export const moving: WordsOf<typeof english> = {
-  "nav.import": "درون‌ریزی و اعمال",
   "settings.import": "از برنامه‌ای دیگر یا از یک سند",
   "import.hint": "تا طرح را نخوانید و اعمال نکنید چیزی تغییر نمی‌کند.",
   "import.source": "منبع",
@@ -11,7 +10,7 @@ export const moving: WordsOf<typeof english> = {
   "import.nameHint": "اعمال دوباره با همین نام، ساخته‌های پیشین آن را تغییر می‌دهد.",
   "import.text": "پرونده یا متن",
   "import.file": "انتخاب پرونده",
-  "import.tooLong": "پرونده بزرگ‌تر از ۱ مبی‌بایت است: از sonde import استفاده کنید.",
+  "import.tooLong": "پرونده بزرگ‌تر از {n} مبی‌بایت است. از فرمان {command} استفاده کنید.",
   "import.prune": "حذف آنچه سند ساخته و دیگر ندارد",
   "import.preview": "پیش‌نمایش",
   "import.apply": "اعمال",
@@ -33,7 +32,6 @@ export const moving: WordsOf<typeof english> = {
   "import.level.changed": "تغییر کرد: {n}",
   "import.level.info": "برای اطلاع: {n}",
   "import.document": "سند",
-  "nav.audit": "گزارش تغییرها",
   "settings.audit": "چه چیزی را چه کسی تغییر داد",
   "audit.what": "چه",
   "audit.all": "همه",
@@ -44,7 +42,7 @@ export const moving: WordsOf<typeof english> = {
   "audit.empty": "هنوز چیزی تغییر نکرده است",
   "audit.newer": "جدیدتر",
   "audit.older": "قدیمی‌تر",
-  "members.title": "آدم‌ها",
+  "members.title": "اعضا",
   "members.invite": "دعوت",
   "members.inviteAct": "دعوت",
   "members.you": "شما",
@@ -52,7 +50,7 @@ export const moving: WordsOf<typeof english> = {
   "members.roleOf": "نقش {name}",
   "members.may.owner": "همه کار می‌تواند بکند.",
   "members.may.admin": "همه کار جز ساختن مالک.",
-  "members.may.manager": "پایش‌ها را تغییر می‌دهد، نه آدم‌ها را.",
+  "members.may.manager": "پایش‌ها را تغییر می‌دهد، نه اعضا را.",
   "members.may.viewer": "فقط می‌بیند.",
   "members.changed": "نقش {name} تغییر کرد.",
   "members.link": "دعوت‌نامه",
@@ -60,7 +58,8 @@ export const moving: WordsOf<typeof english> = {
   "members.linkCopied": "پیوند رونوشت شد.",
   "members.remove": "حذف",
   "members.removeOf": "حذف {name}",
-  "members.removeTitle": "حذف فرد",
+  "members.removeTitle": "حذف عضو",
   "members.removeText": "{name} دیگر نمی‌تواند وارد این فضای کاری شود؛ کلیدها و نشست‌هایش پایان می‌یابند.",
   "members.removed": "{name} حذف شد.",
+  "members.added": "{name} اکنون عضو است.",
 };

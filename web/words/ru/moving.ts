@@ -3,7 +3,6 @@ import type { moving as english } from "../en/moving.ts";
 import type { WordsOf } from "../text.ts";
 
 export const moving: WordsOf<typeof english> = {
-  "nav.import": "Импорт и применение",
   "settings.import": "Из другой программы или документа",
   "import.hint": "Ничего не изменится, пока вы не прочтёте план и не примените его.",
   "import.source": "Источник",
@@ -11,7 +10,7 @@ export const moving: WordsOf<typeof english> = {
   "import.nameHint": "Повторное применение под этим названием изменит созданное им.",
   "import.text": "Файл или текст",
   "import.file": "Выбрать файл",
-  "import.tooLong": "Файл больше 1 МиБ: используйте sonde import.",
+  "import.tooLong": "Файл больше {n} МиБ. Используйте команду {command}.",
   "import.prune": "Удалять то, что создал документ и чего в нём больше нет",
   "import.preview": "Предпросмотр",
   "import.apply": "Применить",
@@ -33,7 +32,6 @@ export const moving: WordsOf<typeof english> = {
   "import.level.changed": "Изменено: {n}",
   "import.level.info": "К сведению: {n}",
   "import.document": "Документ",
-  "nav.audit": "Журнал изменений",
   "settings.audit": "Что и кем изменено",
   "audit.what": "Что",
   "audit.all": "всё",
@@ -64,4 +62,5 @@ export const moving: WordsOf<typeof english> = {
   "members.removeTitle": "Исключить человека",
   "members.removeText": "{name} больше не сможет войти сюда; ключи и сеансы завершатся.",
   "members.removed": "{name}: исключён.",
+  "members.added": "{name} теперь участник.",
 };

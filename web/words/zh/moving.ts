@@ -3,7 +3,6 @@ import type { moving as english } from "../en/moving.ts";
 import type { WordsOf } from "../text.ts";
 
 export const moving: WordsOf<typeof english> = {
-  "nav.import": "导入与应用",
   "settings.import": "从其他程序或文档导入",
   "import.hint": "在您查看并应用计划之前，不会更改任何内容。",
   "import.source": "来源",
@@ -11,7 +10,7 @@ export const moving: WordsOf<typeof english> = {
   "import.nameHint": "以同一名称再次应用，会更改它之前创建的内容。",
   "import.text": "文件或文本",
   "import.file": "选择文件",
-  "import.tooLong": "文件超过 1 MiB：请使用 sonde import。",
+  "import.tooLong": "文件超过 {n} MiB。请使用命令 {command}。",
   "import.prune": "删除该文档曾创建但现已移除的内容",
   "import.preview": "预览",
   "import.apply": "应用",
@@ -33,7 +32,6 @@ export const moving: WordsOf<typeof english> = {
   "import.level.changed": "有改动：{n}",
   "import.level.info": "提示：{n}",
   "import.document": "文档",
-  "nav.audit": "更改日志",
   "settings.audit": "谁更改了什么",
   "audit.what": "操作",
   "audit.all": "全部",
@@ -63,4 +61,5 @@ export const moving: WordsOf<typeof english> = {
   "members.removeTitle": "移除成员",
   "members.removeText": "{name} 将无法再登录此工作区，其密钥和会话也会失效。",
   "members.removed": "{name} 已移除。",
+  "members.added": "{name} 现在是成员。",
 };

@@ -1,0 +1,97 @@
+/** Chinese, simplified. Pure. */
+import { atMost, duration, type Unit } from "./amounts.ts";
+import type { PageWords } from "./words-en.ts";
+
+const UNITS: Readonly<Record<Unit, string>> = { s: "秒", min: "分钟", h: "小时", d: "天" };
+const lasting = (seconds: number): string => duration(seconds, (count, unit) => `${count} ${UNITS[unit]}`);
+
+export const chinese: PageWords = {
+  headlines: {
+    works: "所有系统正常",
+    paused: "目前没有监控任何系统",
+    maintenance: "正在维护",
+    unknown: "尚无数据",
+    degraded: "部分系统降级",
+    partial: "部分系统不可用",
+    down: "所有系统不可用",
+  },
+  states: {
+    works: "正常",
+    paused: "未监控",
+    maintenance: "维护中",
+    unknown: "无数据",
+    degraded: "降级",
+    partial: "部分不可用",
+    down: "不可用",
+  },
+  levels: {
+    info: "通知",
+    maintenance: "维护",
+    warning: "警告",
+    outage: "中断",
+    resolved: "已解决",
+  },
+  phases: {
+    investigating: "调查中",
+    identified: "已定位",
+    monitoring: "观察中",
+    resolved: "已解决",
+  },
+  skip: "跳到状态",
+  systems: "系统",
+  announcements: "公告",
+  open: "当前故障",
+  past: "历史故障",
+  noPast: (count) => `最近 ${count} 天没有。`,
+  noSystems: "此页面还没有系统。",
+  maintenance: "维护",
+  more: (count) => `另外 ${count} 项`,
+  share: (works, known) => `${known} 个中 ${works} 个正常`,
+  certificate: (count) => (count < 0 ? "证书已过期" : `证书：${count} 天`),
+  latency: (ms) => `${ms} 毫秒`,
+  daysAgo: (count) => `${count} 天前`,
+  today: "今天",
+  since: "开始于",
+  ongoing: "仍在持续",
+  resolved: "已解决",
+  why: "原因",
+  postmortem: "事后分析",
+  updates: "进展",
+  back: "返回状态",
+  noNotes: "没有相关说明。",
+  began: "开始",
+  ended: "结束",
+  lasted: "持续",
+  subscribe: "订阅",
+  badge: "徽章",
+  home: "网站",
+  contact: "联系方式",
+  powered: "由 Sonde 提供",
+  old: (age) => `这是 ${age}前的数据：服务暂时无法读取新数据。`,
+  notFound: "没有此页面",
+  notFoundText: "地址可能有误，或页面已被撤下。",
+  passwordTitle: "此页面需要密码",
+  password: "密码",
+  enter: "打开页面",
+  wrongPassword: "密码不正确。",
+  signIn: "此页面仅供已登录的人查看",
+  signInLink: "登录",
+  index: "状态页",
+  noPages: "没有。",
+  incident: (title, level, isOver) => {
+    if (level === "down") return `${title} ${isOver ? "曾不可用" : "不可用"}`;
+    return `${title} ${isOver ? "曾降级" : "降级"}`;
+  },
+  barLabel: (count, troubled, downS) =>
+    troubled === 0 ? `最近 ${count} 天：无中断` : `最近 ${count} 天：${troubled} 天有中断，共 ${lasting(downS)}`,
+  duration: lasting,
+  percent: (uptime) => `${atMost(uptime)}%`,
+  looks: {
+    none: "无数据",
+    up: "无中断",
+    maintenance: "维护",
+    slight: "不可用",
+    bad: "不可用",
+    worse: "不可用",
+  },
+};

@@ -1,0 +1,33 @@
+/** Texts of what is kept of forms, and taken away as files. */
+export const taking = {
+  "draft.kept": "What you wrote here before is still here.",
+  "draft.anew": "Start anew",
+  "new.adding": "Added",
+  "import.reading": "The document is being read. A large one takes a while.",
+  "import.export": "Download this project",
+  "import.exportHint":
+    "All of the project as a document: monitors, channels, rules, status pages. Secrets are not in it.",
+  "import.exported": {
+    one: "The document is saved. {n} secret is not in it: a variable stands for it.",
+    other: "The document is saved. {n} secrets are not in it: variables stand for them.",
+  },
+  "subscription.copyLinks": "Copy working links",
+  "subscription.editTitle": "Edit subscription",
+  "subscription.every": "every {duration}",
+  "subscription.timeout": "time-out {duration}",
+  "subscription.atOnce": "{n} at once",
+  "subscription.syncIntervalSec": "Read every, seconds",
+  "subscription.timeoutSeconds": "Time-out of a server, seconds",
+  "subscription.maxWorkers": "Servers tested at once",
+  "subscription.configAlertPercent": "Alert when fewer work, percent",
+  "field.wholeNumber": "Write a whole number.",
+  "keys.usageOf": "Usage of {name}",
+  "usage.days7": "Last 7 days",
+  "usage.days30": "Last 30 days",
+  "page.updateDeleted": "Your readers no longer see it.",
+  "account.hours": "Time of day",
+  "account.hours.auto": "as the language has it",
+  "account.hours.12": "12 hours",
+  "account.hours.24": "24 hours",
+  "account.zone.device": "of this device",
+} as const;

@@ -1,0 +1,41 @@
+/** Persian: what the service refuses, and of what happened in an incident. */
+import type { refusing as english } from "../en/refusing.ts";
+import type { WordsOf } from "../text.ts";
+
+export const refusing: WordsOf<typeof english> = {
+  "refused.gone": "اینجا نیست، یا دیگر نیست.",
+  "refused.project": "این پروژه نیست، یا به روی شما باز نیست.",
+  "refused.key": "کلید API نامعتبر یا منقضی است",
+  "refused.code": "این پیوند ورود پیش‌تر به کار رفته یا کهنه است. پیوندی تازه بسازید.",
+  "refused.passkey": "با این کلید عبور کسی اینجا وارد نمی‌شود. دوباره تلاش کنید یا از راهی دیگر وارد شوید.",
+  "refused.passkeyByKey":
+    "شما با کلید API وارد شده‌اید، پس نمی‌توانید کلید عبور بیفزایید. نخست با پیوند یا نزد ارائه‌دهنده وارد شوید.",
+  "refused.tooMany": "تلاش‌های زیادی از نشانی شما انجام شده است. یک دقیقه صبر کنید و دوباره تلاش کنید.",
+  "refused.role": "نقش شما این را اجازه نمی‌دهد. از مالک یا مدیر ارشد بپرسید.",
+  "refused.admins": "این برای مالک‌ها و مدیران ارشد است.",
+  "refused.operator": "این برای گردانندهٔ سرویس است: مالک نخستین فضای کاری آن.",
+  "refused.links": "این سرویس پیوندها را نشان نمی‌دهد. گرداننده با SONDE_REVEAL_LINKS=on اجازه می‌دهد.",
+  "refused.regions": "کشورها به طرح Pro یا بالاتر نیاز دارند.",
+  "refused.lastOwner": "فضای کاری به مالک نیاز دارد و این آخرین مالک است.",
+  "refused.plan": "از زمان پیش‌نمایش چیزی تغییر کرده است. دوباره پیش‌نمایش بگیرید.",
+  "refused.rules": "در این میان کسی این فهرست را تغییر داده است. صفحه را دوباره باز و تغییرتان را تکرار کنید.",
+  "refused.bulk": "اکنون شمار دیگری از پایش‌ها انتخاب شده است. انتخاب را ببینید و دوباره تلاش کنید.",
+  "refused.paused": "متوقف است. نخست ادامه دهید.",
+  "refused.follows": "این پایش پیرو اشتراکش است و اشتراک آن را تغییر می‌دهد.",
+  "refused.subscriptionOff": "اشتراک آن متوقف است. نخست آن را ادامه دهید.",
+  "refused.checker": "اکنون هیچ بررسی‌کننده‌ای نمی‌تواند این را انجام دهد. بعداً تلاش کنید.",
+  "refused.store": "پایگاه داده اکنون پاسخ نمی‌دهد. چند ثانیه دیگر تلاش کنید.",
+  "refused.internal": "سرویس در این کار شکست خورد. دلیل در گزارش آن است.",
+  "refused.busy": "سرویس سرش شلوغ است. چند ثانیه دیگر تلاش کنید.",
+  "event.opened": "باز شد",
+  "event.level_changed": "شدت تغییر کرد",
+  "event.location_changed": "تغییر در یک نقطهٔ بررسی",
+  "event.acknowledged": "تأیید شد",
+  "event.retest_queued": "بررسی دوباره درخواست شد",
+  "event.retest_finished": "بررسی دوباره انجام شد",
+  "event.alert_sent": "هشدار فرستاده شد",
+  "event.alert_failed": "هشدار نرسید",
+  "event.monitor_paused": "پایش متوقف شد",
+  "event.monitor_resumed": "پایش ادامه یافت",
+  "event.recovered": "برگشت",
+};
