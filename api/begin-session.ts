@@ -6,6 +6,7 @@ import { recordChange } from "./audit.ts";
 import { authorise, type Caller, keyWorkspace } from "./auth-parts.ts";
 import { identifySession } from "./auth-session.ts";
 import { deviceOf } from "./device.ts";
+import { refusal } from "./errors.ts";
 import type { AuditRule, Call, KeyCall, Route } from "./route.ts";
 import { readCookie, setCookie } from "./session-cookie.ts";
 
@@ -44,6 +45,7 @@ export async function beginSession(api: Api, call: Call, caller: Caller, via: Se
     device: deviceOf(call.request.userAgent.slice(0, MOST_USER_AGENT)),
     address: call.clientAddress,
   });
+  if (session === undefined) throw refusal("workspaceAccessRemoved");
   const signed = await authorise(api, SIGN_IN_RIGHTS, call, { ...caller, session }, own);
   if ("project" in signed) throw new Error("signing in names no project");
   const body = JSON.stringify({ id: session.id });

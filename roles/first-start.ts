@@ -1,9 +1,12 @@
 /** First start: owner, workspace on the Business plan, project and key of an empty control plane. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { StoreError } from "../store/errors.ts";
 import { newKeyText } from "../store/key-text.ts";
 import { CODE_LIVES_MS, newSecret } from "../store/session-secret.ts";
 import type { CreatedWorkspace } from "../store/sql/accounts/port.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
+import { syncFolder } from "../store/sync-folder.ts";
 
 export interface FirstStart {
   /** Shown once; null when this was not the first start. */
@@ -22,28 +25,16 @@ const FIRST_PROJECT = "first_project";
 /** @param isDemo whether every start has a sign-in link, not the first alone */
 export async function ensureFirst(controlPlane: ControlPlane, keyFile: string, isDemo = false): Promise<FirstStart> {
   const nowMs = Date.now();
-  const made = (await controlPlane.accounts.isEmpty()) ? await makeFirst(controlPlane, nowMs) : undefined;
+  const made = (await controlPlane.accounts.isEmpty()) ? await makeFirst(controlPlane, keyFile, nowMs) : undefined;
   if (made === undefined) {
     const projectId = Number((await controlPlane.meta.get(FIRST_PROJECT)) ?? 1);
     const signInCode = isDemo ? await codeOfOwner(controlPlane, projectId, nowMs) : null;
     return { firstKey: null, ownerKey: readKey(keyFile), keyFile, projectId, signInCode };
   }
-  const { userId, organizationId, projectId } = made;
-  const key = newKeyText();
-  const { id } = await controlPlane.keys.create({
-    name: "First key",
-    kind: "workspace",
-    userId,
-    organizationId,
-    expiresAtMs: null,
-    nowMs,
-    secretHash: key.secretHash,
-  });
+  const { userId, projectId, keyText } = made;
   await controlPlane.meta.set(FIRST_PROJECT, String(projectId));
-  const text = key.text(id);
-  writeFileSync(keyFile, `${text}\n`, { mode: 0o600 });
   const signInCode = await newCode(controlPlane, userId, nowMs);
-  return { firstKey: text, ownerKey: text, keyFile, projectId, signInCode };
+  return { firstKey: keyText, ownerKey: keyText, keyFile, projectId, signInCode };
 }
 
 async function codeOfOwner(controlPlane: ControlPlane, projectId: number, nowMs: number): Promise<string | null> {
@@ -59,20 +50,52 @@ async function newCode({ sessions }: ControlPlane, userId: number, nowMs: number
   return text;
 }
 
+interface MadeFirst extends CreatedWorkspace {
+  readonly keyText: string;
+}
+
 /** @returns undefined when another process was faster */
-async function makeFirst({ accounts }: ControlPlane, nowMs: number): Promise<CreatedWorkspace | undefined> {
+async function makeFirst({ accounts }: ControlPlane, keyFile: string, nowMs: number): Promise<MadeFirst | undefined> {
+  const { text, secretHash } = newKeyText();
+  let keyText = "";
+  // Kept before the commit: where this process dies in between, the next start is the first one again, and makes another key.
+  const keep = (id: number): void => {
+    keyText = text(id);
+    keepKey(keyFile, keyText);
+  };
   try {
-    return await accounts.createFirst({
+    const made = await accounts.createFirst({
       email: "owner@localhost",
       userName: "Owner",
       workspaceName: "Workspace",
       plan: "business",
       projectName: "Project",
       nowMs,
+      key: { name: "First key", secretHash, keep },
     });
+    return { ...made, keyText };
   } catch (error) {
     if (await accounts.isEmpty()) throw error;
     return undefined;
+  }
+}
+
+/** On the disk when it returns. @throws StoreError */
+function keepKey(keyFile: string, key: string): void {
+  try {
+    const file = openSync(keyFile, "w", 0o600);
+    try {
+      writeSync(file, `${key}\n`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    syncFolder(dirname(keyFile));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new StoreError(`cannot write the owner's key to ${keyFile} (${code}): make its folder writable`, {
+      cause: error,
+    });
   }
 }
 

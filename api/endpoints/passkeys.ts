@@ -75,7 +75,9 @@ async function add(api: Api, call: KeyCall): Promise<ApiResponse> {
   const attempt = await identities.takeAttempt(hashSecret(challenge), "new-passkey", call.nowMs);
   const made = attempt?.userId === call.user.id ? await provenPasskey(party, challenge, answer) : undefined;
   if (made === undefined) throw refusal("passkeyInvalid");
-  const added = await passkeys.add({ ...made, userId: call.user.id, name, addedVia: via, createdAtMs: call.nowMs });
+  const passkey = { ...made, userId: call.user.id, name, addedVia: via, createdAtMs: call.nowMs };
+  const added = await passkeys.add(passkey, refuseKeys(call).id);
+  if (added === "ended") throw refusal("sessionEnded");
   if (added === "taken") throw refusal("passkeyTaken");
   if (added === "full") throw refusal("passkeysTooMany");
   return ok(view(added));

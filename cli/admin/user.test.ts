@@ -20,8 +20,10 @@ beforeAll(async () => {
   const email = "a\u0007@test-site.org";
   await controlPlane.identities.link({ provider: ISSUER, subject: "ada", userId, email, nowMs: NOW_MS });
   const key = { publicKey: "s3cret", counter: 0, userId, addedVia: "link" as const, createdAtMs: NOW_MS };
-  await controlPlane.passkeys.add({ ...key, credentialId: "one", name: "Phone" });
-  await controlPlane.passkeys.add({ ...key, credentialId: "two", name: "Laptop" });
+  const session = { secretHash: "hash", userId, keyId: null, via: "link", device: "a", address: "b" } as const;
+  const by = await controlPlane.sessions.create({ ...session, createdAtMs: NOW_MS, endsAtMs: NOW_MS + 10 });
+  await controlPlane.passkeys.add({ ...key, credentialId: "one", name: "Phone" }, by?.id ?? 0);
+  await controlPlane.passkeys.add({ ...key, credentialId: "two", name: "Laptop" }, by?.id ?? 0);
 });
 afterAll(async () => {
   await controlPlane.close();

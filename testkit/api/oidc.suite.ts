@@ -147,6 +147,13 @@ export function oidcSuite(server: "net" | "node"): void {
       expect((await signIn("new")).headers.location).toBe(`${BASE_URL}/#/`);
       expect((await world.send("DELETE", `/api/v1/members/${id}`)).status).toBe(200);
       expect((await signIn("new")).headers.location).toBe(failed("none"));
+      known("new", "new+again@joins.test-site.org");
+      expect((await signIn("new")).headers.location).toBe(failed("none"));
+      known("new", "New@Joins.Test-Site.org");
+      const invited = { email: "new@joins.test-site.org", role: "viewer" };
+      expect((await world.send("POST", "/api/v1/members", { body: invited })).body.id).toBe(id);
+      expect((await whoIs(joined)).status).toBe(401);
+      expect((await signIn("new")).headers.location).toBe(`${BASE_URL}/#/`);
     });
 
     it("is told no from the provider as no, and begins from our own page alone", async () => {

@@ -29,13 +29,13 @@ export async function writeSince(plane: ControlPlane): Promise<void> {
 async function writeSignIn({ sessions, identities, passkeys }: ControlPlane): Promise<void> {
   const person = { userId: USER, nowMs: AT_MS, expiresAtMs: AT_MS + HOUR_MS };
   const session = { userId: USER, keyId: null, via: "link" as const, device: "Firefox \ud800", address: "192.0.2.1" };
-  await sessions.create({ ...session, secretHash: "hash", createdAtMs: AT_MS, endsAtMs: AT_MS + HOUR_MS });
+  const by = await sessions.create({ ...session, secretHash: "hash", createdAtMs: AT_MS, endsAtMs: AT_MS + HOUR_MS });
   await sessions.addCode({ ...person, codeHash: "code hash" });
   const provider = "https://login.test-site.org";
   await identities.link({ ...person, provider, subject: "ada", email: "Ada@test-site.org" });
   await identities.addAttempt({ ...person, attemptHash: "attempt hash", purpose: "oidc" });
   const passkey = { credentialId: "credential", publicKey: "public", counter: 3, name: "Phone" };
-  await passkeys.add({ ...passkey, userId: USER, addedVia: "link", createdAtMs: AT_MS });
+  await passkeys.add({ ...passkey, userId: USER, addedVia: "link", createdAtMs: AT_MS }, by?.id ?? 0);
 }
 
 async function writeTold({

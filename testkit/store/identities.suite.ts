@@ -28,7 +28,7 @@ export function identityTests(currentGround: () => Ground): void {
       expect(await plane.identities.user(PROVIDER, "eve")).toBeUndefined();
     });
 
-    it("are forgotten with the last workspace of the person", async () => {
+    it("are known as those of a person who was taken out, until the next invitation", async () => {
       const { plane, organizationId, userId } = currentGround();
       const second = await plane.accounts.createWorkspace({
         ...{ name: "Second", plan: "free", projectName: "P", owner: userId, nowMs: NOW_MS },
@@ -44,21 +44,61 @@ export function identityTests(currentGround: () => Ground): void {
       expect(await plane.identities.user(PROVIDER, "bob")).toMatchObject({ id: byOwner });
       await plane.members.remove(second?.organizationId ?? 0, byOwner, () => {});
       await plane.accounts.removeMember(organizationId, byOperator);
+      expect(await plane.identities.user(PROVIDER, "bob")).toMatchObject({ id: byOwner });
+      expect(await plane.identities.user(PROVIDER, "cy")).toMatchObject({ id: byOperator });
+      await plane.members.invite(organizationId, { email: "b@test-site.org", name: null }, "viewer", NOW_MS);
+      await join("c@test-site.org");
       expect(await plane.identities.user(PROVIDER, "bob")).toBeUndefined();
       expect(await plane.identities.user(PROVIDER, "cy")).toBeUndefined();
     });
   });
 
+  describe("a person who is taken out of the last workspace", () => {
+    it("has no session, no link and no sign-in under way, also after joining again", async () => {
+      const { plane, organizationId } = currentGround();
+      const person = await join("b@test-site.org");
+      const of = { secretHash: "hash", userId: person, keyId: null, via: "oidc", device: "a", address: "b" } as const;
+      const begin = () => plane.sessions.create({ ...of, createdAtMs: NOW_MS, endsAtMs: NOW_MS + 10 });
+      const session = await begin();
+      const until = { userId: person, nowMs: NOW_MS, expiresAtMs: NOW_MS + 10 };
+      await plane.sessions.addCode({ ...until, codeHash: "code" });
+      await plane.identities.addAttempt({ ...until, attemptHash: "a", purpose: "new-passkey" });
+      await plane.members.remove(organizationId, person, () => {});
+      expect(await begin()).toBeUndefined();
+      expect(await join("b@test-site.org")).toBe(person);
+      expect(await plane.sessions.access(session?.id ?? 0)).toBeUndefined();
+      expect(await plane.sessions.takeCode("code", NOW_MS)).toBeUndefined();
+      expect(await plane.identities.takeAttempt("a", "new-passkey", NOW_MS)).toBeUndefined();
+      const passkey = { credentialId: "c", publicKey: "key", counter: 0, name: "c", addedVia: "oidc" } as const;
+      const added = await plane.passkeys.add({ ...passkey, userId: person, createdAtMs: NOW_MS }, session?.id ?? 0);
+      expect(added).toBe("ended");
+    });
+
+    it("has none that began at that moment", async () => {
+      const { plane, organizationId } = currentGround();
+      const of = { secretHash: "hash", keyId: null, via: "oidc", device: "a", address: "b" } as const;
+      for (let round = 0; round < 10; round++) {
+        const userId = await join(`p${round}@test-site.org`);
+        const begun = plane.sessions.create({ ...of, userId, createdAtMs: NOW_MS, endsAtMs: NOW_MS + 10 });
+        await Promise.all([plane.accounts.removeMember(organizationId, userId), begun]);
+        expect(await plane.sessions.ofUser(userId, NOW_MS)).toEqual([]);
+      }
+    });
+  });
+
   describe("what a person signs in with", () => {
-    const passkey = (credentialId: string) => {
+    const passkey = async (credentialId: string) => {
       const { plane, userId } = currentGround();
       const key = { credentialId, publicKey: "key", counter: 0, name: credentialId, addedVia: "link" as const };
-      return plane.passkeys.add({ ...key, userId, createdAtMs: NOW_MS });
+      const by = await session("link");
+      const added = await plane.passkeys.add({ ...key, userId, createdAtMs: NOW_MS }, by);
+      await plane.sessions.end(userId, by);
+      return added;
     };
     const session = async (via: "link" | "oidc" | "passkey") => {
       const { plane, userId } = currentGround();
       const of = { secretHash: "hash", userId, keyId: null, device: "a", address: "b" };
-      return (await plane.sessions.create({ ...of, via, createdAtMs: NOW_MS, endsAtMs: NOW_MS + 10 })).id;
+      return (await plane.sessions.create({ ...of, via, createdAtMs: NOW_MS, endsAtMs: NOW_MS + 10 }))?.id ?? 0;
     };
     const left = async () => {
       const { plane, userId } = currentGround();

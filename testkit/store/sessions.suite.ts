@@ -6,8 +6,8 @@ import { type Ground, NOW_MS } from "./ground.suite.ts";
 const DAY_MS = 86_400_000;
 
 export function sessionTests(currentGround: () => Ground): void {
-  const newSession = (over: Partial<NewSession> = {}) =>
-    currentGround().plane.sessions.create({
+  const newSession = async (over: Partial<NewSession> = {}) => {
+    const session = await currentGround().plane.sessions.create({
       secretHash: "hash",
       userId: currentGround().userId,
       keyId: null,
@@ -18,6 +18,9 @@ export function sessionTests(currentGround: () => Ground): void {
       address: "192.0.2.7",
       ...over,
     });
+    if (session === undefined) throw new Error("no session was begun");
+    return session;
+  };
 
   describe("sessions", () => {
     it("tell who is behind them, as the person is now", async () => {

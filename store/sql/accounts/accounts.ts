@@ -3,6 +3,7 @@ import { type Database, type Session, statement } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
 import type { Row } from "../schema/tables.ts";
 import { storable } from "../schema/text.ts";
+import { insertKey } from "./keys.ts";
 import { createMemberships, createPeople, findOrInsertUser, findUser, insertUser } from "./people.ts";
 import type { Accounts, CreatedWorkspace, NewWorkspace } from "./port.ts";
 import { createProjects, insertProject } from "./projects.ts";
@@ -16,10 +17,25 @@ export function createAccounts(database: Database): Accounts {
     ...createPeople(database),
     ...createMemberships(database),
     ...createProjects(database),
-    createFirst: ({ email, userName, workspaceName, ...rest }) =>
+    createFirst: ({ email, userName, workspaceName, key, ...rest }) =>
       write(async (session) => {
-        const userId = await insertUser(session, { email, name: userName }, rest.nowMs);
-        return insertWorkspace(session, { ...rest, name: workspaceName }, userId);
+        const { nowMs } = rest;
+        const userId = await insertUser(session, { email, name: userName }, nowMs);
+        const made = await insertWorkspace(session, { ...rest, name: workspaceName }, userId);
+        if (key === undefined) return made;
+        const { organizationId } = made;
+        const { name, secretHash, keep } = key;
+        const order = {
+          name,
+          secretHash,
+          kind: "workspace",
+          userId,
+          organizationId,
+          expiresAtMs: null,
+          nowMs,
+        } as const;
+        keep((await insertKey(session, order)).id);
+        return made;
       }),
     createWorkspace: (input) => write((session) => createWorkspace(session, input)),
     async workspace(id) {

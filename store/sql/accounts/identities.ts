@@ -4,6 +4,7 @@ import { raiseGeneration } from "../db/generation.ts";
 import { decoder } from "../schema/column.ts";
 import { type Row, USERS } from "../schema/tables.ts";
 import { storable } from "../schema/text.ts";
+import { holdPerson } from "./hold-person.ts";
 import {
   type Forgot,
   type Forgotten,
@@ -116,15 +117,19 @@ async function addAttempt({ kysely }: Session, attempt: NewAttempt, most: number
   await kysely.deleteFrom("sign_in_attempts").where("expires_at_ms", "<=", kept.expires_at_ms).execute();
 }
 
-/** With the last membership: the next invitation decides anew who the person is. */
-export async function forgetOutsider({ kysely }: Session, userId: number): Promise<void> {
-  const [membership] = await kysely
-    .selectFrom("memberships")
-    .select("user_id")
-    .where("user_id", "=", userId)
-    .limit(1)
-    .execute();
-  if (membership !== undefined) return;
-  await kysely.deleteFrom("identities").where("user_id", "=", userId).execute();
-  await kysely.deleteFrom("passkeys").where("user_id", "=", userId).execute();
+/**
+ * With the last membership nothing is left that signs in, or has signed in. Accounts of providers stay until the next invitation: such an account is
+ * known as the one of a person who was taken out, whatever address it has by then.
+ */
+export async function forgetOutsider(session: Session, userId: number): Promise<void> {
+  if (await holdPerson(session, userId)) return;
+  const { kysely } = session;
+  for (const table of ["passkeys", "sessions", "sign_in_codes", "sign_in_attempts"] as const)
+    await kysely.deleteFrom(table).where("user_id", "=", userId).execute();
+}
+
+/** Before the first membership: an invitation decides anew who the person is. */
+export async function forgetAccounts(session: Session, userId: number): Promise<void> {
+  if (await holdPerson(session, userId)) return;
+  await session.kysely.deleteFrom("identities").where("user_id", "=", userId).execute();
 }

@@ -110,7 +110,7 @@ async function countHeld(session: Session, organizationId: number): Promise<numb
   return count;
 }
 
-async function insertKey(session: Session, input: NewKey): Promise<KeyRecord> {
+export async function insertKey(session: Session, input: NewKey): Promise<KeyRecord> {
   const { id } = await session.kysely
     .insertInto("api_keys")
     .values({

@@ -4,7 +4,7 @@ import type { Database, Session } from "../db/database.ts";
 import { raiseGeneration } from "../db/generation.ts";
 import { decoder } from "../schema/column.ts";
 import { type Row, USERS } from "../schema/tables.ts";
-import { forgetOutsider } from "./identities.ts";
+import { forgetAccounts, forgetOutsider } from "./identities.ts";
 import { type Invited, type Member, type Members, MOST_MEMBERS } from "./members-port.ts";
 import { findOrInsertUser, signOut } from "./people.ts";
 import type { Person, UserRecord } from "./port.ts";
@@ -121,6 +121,7 @@ async function invite(
     .limit(1)
     .execute();
   if (elsewhere.length > 0) await signOut(session, userId);
+  else await forgetAccounts(session, userId);
   const accountKey = await kysely
     .selectFrom("api_keys")
     .select("id")

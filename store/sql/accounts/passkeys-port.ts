@@ -25,7 +25,8 @@ export type NewPasskey = Omit<Passkey, "id" | "usedAtMs">;
 export const MOST_PASSKEYS = 20;
 
 export interface Passkeys {
-  add(passkey: NewPasskey): Promise<Passkey | "taken" | "full">;
+  /** @param sessionId the session that adds it; `ended`: it has ended meanwhile */
+  add(passkey: NewPasskey, sessionId: number): Promise<Passkey | "taken" | "full" | "ended">;
   /** Oldest first. */
   ofUser(userId: number): Promise<readonly Passkey[]>;
   /** With the person, as they are now. */

@@ -3,6 +3,7 @@ import type { Database, Session } from "../db/database.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { PASSKEYS } from "../schema/sign-in-tables.ts";
 import type { Row } from "../schema/tables.ts";
+import { holdPerson } from "./hold-person.ts";
 import { MOST_PASSKEYS, type NewPasskey, type Passkey, type Passkeys } from "./passkeys-port.ts";
 import { findUser } from "./people.ts";
 
@@ -11,7 +12,7 @@ const fromPasskey = encoder<Omit<Passkey, "id">, typeof PASSKEYS.columns>(PASSKE
 
 export function createPasskeys({ read, write }: Database): Passkeys {
   return {
-    add: (passkey) => write((session) => add(session, passkey)),
+    add: (passkey, sessionId) => write((session) => add(session, passkey, sessionId)),
     ofUser: async (userId) => (await ofUser(read, userId).orderBy("id").execute()).map(toPasskey),
     async access(credentialId) {
       const row = await read.kysely
@@ -60,11 +61,15 @@ function ofUser({ kysely }: Session, userId: number) {
   return kysely.selectFrom("passkeys").selectAll().where("user_id", "=", userId);
 }
 
-async function add(session: Session, passkey: NewPasskey): Promise<Passkey | "taken" | "full"> {
-  if (session.dialect === "postgres") {
-    // Held, so that two that are added at once do not both find room.
-    await session.kysely.selectFrom("users").select("id").where("id", "=", passkey.userId).forNoKeyUpdate().execute();
-  }
+async function add(
+  session: Session,
+  passkey: NewPasskey,
+  sessionId: number,
+): Promise<Passkey | "taken" | "full" | "ended"> {
+  // Also, so that two that are added at once do not both find room.
+  await holdPerson(session, passkey.userId);
+  const by = session.kysely.selectFrom("sessions").select("id").where("id", "=", sessionId);
+  if ((await by.where("user_id", "=", passkey.userId).executeTakeFirst()) === undefined) return "ended";
   if ((await ofUser(session, passkey.userId).execute()).length >= MOST_PASSKEYS) return "full";
   const row = await session.kysely
     .insertInto("passkeys")

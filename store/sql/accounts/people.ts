@@ -5,7 +5,8 @@ import { raiseGeneration } from "../db/generation.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { type Row, USERS } from "../schema/tables.ts";
 import { caseKey } from "../schema/text.ts";
-import { forgetOutsider } from "./identities.ts";
+import { holdPerson } from "./hold-person.ts";
+import { forgetAccounts, forgetOutsider } from "./identities.ts";
 import type { Accounts, Person, UserRecord } from "./port.ts";
 import { forgetViews } from "./saved-views.ts";
 import { holdWorkspace, toWorkspace } from "./workspaces.ts";
@@ -123,7 +124,9 @@ export async function findOrInsertUser(session: Session, person: Person, nowMs: 
  * Ends links, the sessions that links began, and the passkeys that such sessions added. The first workspace that a person belongs to may have signed in as the person, by the link that it
  * was given for the invitation; such a session must not reach the workspace that the person joins next.
  */
-export async function signOut({ kysely }: Session, userId: number): Promise<void> {
+export async function signOut(session: Session, userId: number): Promise<void> {
+  await holdPerson(session, userId);
+  const { kysely } = session;
   await kysely.deleteFrom("sign_in_codes").where("user_id", "=", userId).execute();
   await kysely.deleteFrom("passkeys").where("user_id", "=", userId).where("added_via", "=", "link").execute();
   await kysely.deleteFrom("sessions").where("user_id", "=", userId).where("key_id", "is", null).execute();
@@ -139,7 +142,10 @@ async function addMember(
   if ((await holdWorkspace(session, organizationId)) === undefined) return undefined;
   const userId = await findOrInsertUser(session, person, nowMs);
   const [before] = await session.query<{ role: Role }>(ROLE, userId, organizationId);
-  if (before === undefined) await signOut(session, userId);
+  if (before === undefined) {
+    await signOut(session, userId);
+    await forgetAccounts(session, userId);
+  }
   await session.kysely
     .insertInto("memberships")
     .values({ organization_id: organizationId, user_id: userId, role, created_at_ms: nowMs })

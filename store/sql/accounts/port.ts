@@ -41,8 +41,16 @@ export interface CreatedWorkspace {
   readonly projectId: number;
 }
 
+/** Of the owner, for the first workspace. */
+export interface FirstKey {
+  readonly name: string;
+  readonly secretHash: (id: number) => string;
+  /** Called with its id before the commit, which does not happen when it throws: the key is kept, or nothing was made. It may be called again. */
+  readonly keep: (id: number) => void;
+}
+
 export interface Accounts {
-  /** Owner, workspace, project and membership of a first start, in one transaction. */
+  /** Owner, workspace, project, membership, and the key that is asked for, of a first start, in one transaction. */
   createFirst(input: {
     email: string;
     userName: string;
@@ -50,6 +58,7 @@ export interface Accounts {
     plan: PlanName;
     projectName: string;
     nowMs: number;
+    key?: FirstKey;
   }): Promise<CreatedWorkspace>;
   /** Workspace with its first project and its owner's membership, in one transaction; undefined when the owner is not there. */
   createWorkspace(input: NewWorkspace): Promise<CreatedWorkspace | undefined>;

@@ -37,8 +37,8 @@ export interface NewSignInCode {
 }
 
 export interface Sessions {
-  /** Also forgets what has ended by then. */
-  create(input: NewSession): Promise<SessionRecord>;
+  /** Also forgets what has ended by then. @returns undefined when the person belongs to no workspace */
+  create(input: NewSession): Promise<SessionRecord | undefined>;
   access(id: number): Promise<SessionAccess | undefined>;
   /** Newest first; those that have ended by age are left out. */
   ofUser(userId: number, nowMs: number): Promise<readonly SessionRecord[]>;

@@ -4,6 +4,7 @@ import { raiseGeneration } from "../db/generation.ts";
 import { decoder, encoder } from "../schema/column.ts";
 import { SESSIONS } from "../schema/sign-in-tables.ts";
 import type { Row } from "../schema/tables.ts";
+import { holdPerson } from "./hold-person.ts";
 import type { NewSession, SessionAccess, SessionRecord, Sessions } from "./sessions-port.ts";
 
 const toSession: (row: Row<"sessions">) => SessionRecord = decoder(SESSIONS);
@@ -31,7 +32,9 @@ const TOUCH = bulkStatement(
 export function createSessions({ read, write }: Database): Sessions {
   return {
     create: (input: NewSession) =>
-      write(async ({ kysely }) => {
+      write(async (session) => {
+        if (!(await holdPerson(session, input.userId))) return undefined;
+        const { kysely } = session;
         await kysely.deleteFrom("sessions").where("ends_at_ms", "<=", input.createdAtMs).execute();
         // No cache knows the new one, so the generation stays.
         const row = await kysely
