@@ -57,6 +57,18 @@ describe("turns of a schedule", () => {
     expect(turns.at(at("2026-06-04T22:30:00Z"))).toBeNull();
   });
 
+  it("are told at once to come never, or in decades", () => {
+    const of = (cron: string) => turnsOf({ timezone: "UTC", schedule: { type: "cron", cron, minutes: 30 } });
+    const nowMs = at("2026-11-28T12:00:00Z");
+    expect(() => of("0 0 31 2,4,6,9,11 *").refuseUseless(nowMs)).toThrow("no turn that is still to come");
+    expect(() => of("0 0 29 2 +1#5").refuseUseless(nowMs)).toThrow("no turn in the next ten years");
+    expect(() => of("0 0 29 2 *").refuseUseless(nowMs)).not.toThrow();
+    expect(of("0 0 29 2 *").at(at("2028-02-29T00:29:59Z"))).toEqual({
+      fromMs: at("2028-02-29T00:00:00Z"),
+      untilMs: at("2028-02-29T00:30:00Z"),
+    });
+  });
+
   it("by a cron pattern, or once", () => {
     const cron = turnsOf({ schedule: { type: "cron", cron: "15 4 1 * *", minutes: 30 }, timezone: "UTC" });
     expect(starts(cron, "2026-11-21T00:00:00Z", 2)).toEqual(["2026-12-01T04:15", "2027-01-01T04:15"]);

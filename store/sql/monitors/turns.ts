@@ -7,6 +7,9 @@ const ZONE = /^[A-Za-z][A-Za-z0-9_+-]{0,30}(?:\/[A-Za-z0-9_+-]{1,30}){0,2}$/;
 /** Turns that are compared with the next one, when a pattern is looked at. */
 const LOOKED_AT = 50;
 
+/** Our choice: 29 February comes within eight years, and a pattern that comes more rarely takes milliseconds each time that it is looked at. */
+const LONGEST_WAIT_MS = 10 * 366 * 86_400_000;
+
 /** What is wrong, as a sentence for the one who sent it. */
 export class ScheduleError extends Error {
   override readonly name = "ScheduleError";
@@ -33,11 +36,14 @@ export class Turns {
       const turn = { fromMs: schedule.startsAtMs, untilMs: schedule.endsAtMs };
       return turn.fromMs <= atMs && atMs < turn.untilMs ? turn : null;
     }
-    const before = this.#cron?.previousRuns(2, new Date(atMs + 1_000)) ?? [];
-    const start = before.map((one) => one.getTime()).find((ms) => ms <= atMs);
-    if (start === undefined || !this.#isWithinDays(start)) return null;
-    const untilMs = start + schedule.minutes * MINUTE_MS;
-    return atMs < untilMs ? { fromMs: start, untilMs } : null;
+    const lengthMs = schedule.minutes * MINUTE_MS;
+    // Forward from where it began at the earliest: backward, a pattern that is rare or never comes is looked for through centuries.
+    let [found, next] = [null as number | null, this.#startAfter(atMs - lengthMs)];
+    for (let count = 0; next !== null && next <= atMs && count < LOOKED_AT; count++) {
+      found = next;
+      next = this.#startAfter(next);
+    }
+    return found !== null && this.#isWithinDays(found) ? { fromMs: found, untilMs: found + lengthMs } : null;
   }
 
   /** The first turn that begins after then; null: none does. */
@@ -45,17 +51,25 @@ export class Turns {
     const { schedule } = this.#planned;
     if (schedule.type === "once")
       return schedule.startsAtMs > atMs ? { fromMs: schedule.startsAtMs, untilMs: schedule.endsAtMs } : null;
-    const fromMs = this.#cron?.nextRun(new Date(atMs))?.getTime();
-    if (fromMs === undefined || !this.#isWithinDays(fromMs)) return null;
+    const fromMs = this.#startAfter(atMs);
+    if (fromMs === null || !this.#isWithinDays(fromMs)) return null;
     return { fromMs, untilMs: fromMs + schedule.minutes * MINUTE_MS };
   }
 
-  /** @throws ScheduleError when a turn begins before the one before it has ended, or none ever comes */
+  #startAfter(atMs: number): number | null {
+    return this.#cron?.nextRun(new Date(atMs))?.getTime() ?? null;
+  }
+
+  /** @throws ScheduleError when a turn begins before the one before it has ended, or none comes for years */
   refuseUseless(nowMs: number): void {
-    if (this.at(nowMs) === null && this.after(nowMs) === null)
+    // Asked once where the pattern never comes, because that answer takes longest.
+    const isNever = this.#cron !== null && this.#startAfter(nowMs) === null;
+    let turn = isNever ? null : this.after(nowMs);
+    if (isNever || (turn === null && this.at(nowMs) === null))
       throw new ScheduleError("The schedule has no turn that is still to come.");
     if (this.#cron === null) return;
-    let turn = this.after(nowMs);
+    if (turn !== null && turn.fromMs > nowMs + LONGEST_WAIT_MS)
+      throw new ScheduleError("The schedule has no turn in the next ten years.");
     for (let count = 0; turn !== null && count < LOOKED_AT; count++) {
       const next = this.after(turn.fromMs);
       if (next !== null && next.fromMs < turn.untilMs)
