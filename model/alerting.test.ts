@@ -48,8 +48,10 @@ function rule(more: Partial<AlertRule> = {}): AlertRule {
 class Watched {
   state: GroupState = NEW;
   isOver = false;
-  readonly said: { readonly atMs: number; readonly say: Say }[] = [];
-  #dueAtMs: number | null = 0;
+  /** `begun`: subjects whose beginning it is the first to report. */
+  readonly said: { readonly atMs: number; readonly say: Say; readonly begun: readonly string[] }[] = [];
+  /** Nothing is due before something joins: an empty group would be over at once. */
+  #dueAtMs: number | null = null;
   readonly #rule: AlertRule;
   readonly #quiet: QuietHours | null;
 
@@ -69,8 +71,10 @@ class Watched {
     this.#dueAtMs = 0;
   }
 
-  /** What the sender does when it sees that the clock went back. */
-  lookAgain(): void {
+  /** What the sender and its store do when they see that the clock went back. */
+  lookAgain(nowMs: number): void {
+    const members = this.state.members.map((one) => ({ ...one, joinedAtMs: Math.min(one.joinedAtMs, nowMs) }));
+    this.state = { ...this.state, members };
     if (this.#dueAtMs !== null) this.#dueAtMs = 0;
   }
 
@@ -80,7 +84,9 @@ class Watched {
       atMs = Math.max(atMs, this.#dueAtMs);
       if (atMs > nowMs) return;
       const { say, after, dueAtMs, isOver } = decide(this.state, this.#rule, this.#quiet, atMs);
-      if (say !== null) this.said.push({ atMs, say });
+      const unsaid = new Set(this.state.members.filter(isUnsaid).map(({ subject }) => subject));
+      const begun = after.members.filter((one) => one.firing && !isUnsaid(one) && unsaid.has(one.subject));
+      if (say !== null) this.said.push({ atMs, say, begun: begun.map(({ subject }) => subject) });
       this.state = after;
       this.#dueAtMs = dueAtMs;
       this.isOver = isOver;
@@ -91,6 +97,10 @@ class Watched {
   get words(): readonly string[] {
     return this.said.map(({ atMs, say }) => `${atMs / S} ${say.reason} ${say.subjects.join(",")}`.trim());
   }
+}
+
+function isUnsaid({ told }: GroupMember): boolean {
+  return told === "no" || told === "held";
 }
 
 describe("decide", () => {
@@ -153,6 +163,20 @@ describe("decide", () => {
     group.change("a", { acknowledged: true });
     group.until(4_000_000 * S, 400_000 * S);
     expect(group.words.slice(7)).toEqual(["400000 acknowledged a"]);
+  });
+
+  it("takes along with a reminder what is new, worse or over, where reminders come sooner than the interval", () => {
+    const group = new Watched(rule({ waitS: 0, intervalS: 300, repeatS: 60, repeatGrowth: 1 }));
+    group.join(member("a", 0));
+    group.join(member("b", 0, { severity: "warning" }));
+    group.until(10 * S, 0);
+    group.join(member("c", 10 * S));
+    group.until(70 * S, 10 * S);
+    group.change("b", { severity: "critical" });
+    group.until(130 * S, 70 * S);
+    group.change("c", { firing: false });
+    group.until(190 * S, 130 * S);
+    expect(group.words).toEqual(["0 opened a,b", "60 opened c", "120 raised b", "180 changed c"]);
   });
 
   it("escalates step by step to others, unless it is acknowledged", () => {
@@ -229,6 +253,16 @@ describe("decide", () => {
     expect(group.words).toEqual(["60 digest a,b"]);
   });
 
+  it("lets through what becomes due after something else was held", () => {
+    const letThrough = { severity: ["critical" as const], tags: [] };
+    const group = new Watched(rule({ waitS: 0, delayS: 30 }), { ...NIGHT, letThrough });
+    group.join(member("a", 0, { severity: "warning" }));
+    group.until(10 * S, 0);
+    group.join(member("b", 10 * S));
+    group.until(100 * S, 10 * S);
+    expect(group.words).toEqual(["40 digest a,b"]);
+  });
+
   it("tells a notice once", () => {
     const group = new Watched(rule());
     group.state = { ...NEW, isNotice: true };
@@ -279,6 +313,16 @@ const rules = fc.record({
 });
 const quiets = fc.constantFrom(null, NIGHT, { ...NIGHT, mode: "drop" as const });
 
+const LETS_CRITICAL: QuietHours = {
+  ...NIGHT,
+  spans: [{ days: [1, 2, 3, 4, 5, 6, 7], from: "00:00", to: "02:00" }],
+  letThrough: { severity: ["critical"], tags: [] },
+};
+
+function severityOf(subject: string): "critical" | "warning" {
+  return subject < "c" ? "critical" : "warning";
+}
+
 describe("whatever happens when", () => {
   /** Subjects are new each time, as incidents are. */
   function run(
@@ -302,7 +346,7 @@ describe("whatever happens when", () => {
         const begun = `${subject}${index}`;
         current.set(subject, begun);
         lives.set(begun, { fromMs: nowMs, toMs: null });
-        group.join(member(begun, nowMs));
+        group.join(member(begun, nowMs, { severity: severityOf(subject) }));
       } else if (what === "ends" && name !== undefined) {
         current.delete(subject);
         lives.set(name, { fromMs: lives.get(name)?.fromMs ?? 0, toMs: nowMs });
@@ -317,8 +361,7 @@ describe("whatever happens when", () => {
     assertProperty(
       fc.property(rules, quiets, events, fc.boolean(), (settings, quiet, list, isFold) => {
         const { group, lives } = run(rule(settings), quiet, list, isFold);
-        const opened = group.said.filter(({ say }) => say.reason === "opened" || say.reason === "digest");
-        const told = opened.flatMap(({ say }) => say.subjects);
+        const told = group.said.flatMap(({ begun }) => begun);
         for (const [subject, { toMs }] of lives) {
           const times = told.filter((one) => one === subject).length;
           if (toMs === null && !group.isOver) expect(times).toBe(1);
@@ -327,6 +370,22 @@ describe("whatever happens when", () => {
         for (const [subject, { toMs }] of lives)
           if (toMs === null && states.has(subject))
             expect(["firing", "acknowledged"]).toContain(states.get(subject)?.told);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("tells of what lasts within its delay, wait and interval, whatever else is said, reminded of or held", () => {
+    assertProperty(
+      fc.property(rules, fc.constantFrom(null, LETS_CRITICAL), events, (settings, quiet, list) => {
+        const { group, lives } = run(rule(settings), quiet, list);
+        const longestMs = (settings.delayS + settings.waitS + settings.intervalS) * S;
+        for (const [subject, { fromMs, toMs }] of lives) {
+          if (quiet !== null && severityOf(subject) === "warning") continue;
+          if (toMs !== null && toMs <= fromMs + longestMs) continue;
+          const first = group.said.find(({ begun }) => begun.includes(subject));
+          expect(first?.atMs).toBeLessThanOrEqual(fromMs + longestMs);
+        }
       }),
       { numRuns: 200 },
     );
@@ -380,11 +439,11 @@ describe("whatever happens when", () => {
             if (subject !== undefined) group.change(subject, { firing: false });
           } else {
             nowMs += what * S;
-            if (what < 0) group.lookAgain();
+            if (what < 0) group.lookAgain(nowMs);
           }
         }
         group.until(nowMs + (settings.delayS + settings.waitS + settings.intervalS) * S, nowMs);
-        const told = group.said.filter(({ say }) => say.reason === "opened").flatMap(({ say }) => say.subjects);
+        const told = group.said.flatMap(({ begun }) => begun);
         expect(new Set(told).size).toBe(told.length);
         for (const subject of open) expect(told).toContain(subject);
       }),

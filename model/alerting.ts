@@ -93,7 +93,7 @@ export function decide(group: GroupState, rule: AlertRule, quiet: QuietHours | n
   const until = quiet === null ? null : quietUntil(quiet, nowMs);
   if (quiet !== null && until !== null) {
     const isHeard = due.some(({ members }) => members.some((member) => isLetThrough(quiet, member)));
-    if (!isHeard) return silenced(present, quiet, due, until);
+    if (!isHeard) return silenced(present, quiet, todo, nowMs, until);
   }
   return spoken(present, rule, due, nowMs);
 }
@@ -109,9 +109,13 @@ function notAhead(group: GroupState, nowMs: number): GroupState {
 function todoOf(group: GroupState, rule: AlertRule, nowMs: number): readonly Todo[] {
   const { members, toldAtMs, isFold, isNotice } = group;
   const todo: Todo[] = [];
-  const next = (toldAtMs ?? 0) + rule.intervalS * 1_000;
   const { fresh, passed, standing, ended } = sorted(members);
-  todo.push(...timed("open", fresh, openTime(group, rule, fresh, nowMs), nowMs));
+  const waiting = standing.filter(({ acknowledged }) => !acknowledged);
+  const free = least(waiting, ({ heldUntilMs }) => heldUntilMs ?? 0);
+  const remindAtMs = Math.max(free, remindTime(group, rule));
+  // A reminder takes along what waits for the interval: where reminders come sooner, it would wait for ever.
+  const next = Math.min((toldAtMs ?? 0) + rule.intervalS * 1_000, remindAtMs);
+  todo.push(...timed("open", fresh, openTime(group, rule, fresh, next, nowMs), nowMs));
   if (passed.length > 0) todo.push({ act: "open", atMs: 0, members: passed });
   if (isNotice) return todo;
 
@@ -125,12 +129,8 @@ function todoOf(group: GroupState, rule: AlertRule, nowMs: number): readonly Tod
   } else if (ended.length > 0 && rule.recovered && !isFold) {
     todo.push({ act: "change", atMs: next, members: ended });
   }
-  const waiting = standing.filter(({ acknowledged }) => !acknowledged);
   if (waiting.length === 0) return todo;
-  const free = least(waiting, ({ heldUntilMs }) => heldUntilMs ?? 0);
-  const repeatMs = repeatOf(group, rule);
-  if (repeatMs !== null && toldAtMs !== null)
-    todo.push({ act: "remind", atMs: Math.max(free, toldAtMs + repeatMs), members: waiting });
+  todo.push({ act: "remind", atMs: remindAtMs, members: waiting });
   const step = rule.escalation[group.step];
   if (step !== undefined && group.firstToldAtMs !== null)
     todo.push({ act: "escalate", atMs: Math.max(free, group.firstToldAtMs + step.afterS * 1_000), members: waiting });
@@ -187,11 +187,12 @@ function timed(
   return todo;
 }
 
-/** When a member that was in no message yet may be in one. */
+/** When a member that was in no message yet may be in one. @param next when the group's next message may be */
 function openTime(
   { toldAtMs, isNotice, isFold }: GroupState,
   rule: AlertRule,
   fresh: readonly GroupMember[],
+  next: number,
   nowMs: number,
 ): (member: GroupMember) => number {
   const firstJoin = Math.min(
@@ -200,22 +201,33 @@ function openTime(
   );
   // A fold is made of groups that had waited.
   const waited = isFold ? 0 : firstJoin + rule.waitS * 1_000;
-  const group = toldAtMs === null ? waited : toldAtMs + rule.intervalS * 1_000;
+  const group = toldAtMs === null ? waited : next;
   const delayMs = isNotice ? 0 : rule.delayS * 1_000;
   return ({ joinedAtMs, heldUntilMs }) => Math.max(group, Math.min(joinedAtMs, nowMs) + delayMs, heldUntilMs ?? 0);
 }
 
-function repeatOf({ repeats }: GroupState, { repeatS, repeatGrowth }: AlertRule): number | null {
-  if (repeatS === null) return null;
-  return Math.min(repeatS * 1_000 * repeatGrowth ** repeats, LONGEST_REPEAT_MS);
+/** Infinity: never. */
+function remindTime({ toldAtMs, repeats }: GroupState, { repeatS, repeatGrowth }: AlertRule): number {
+  if (repeatS === null || toldAtMs === null) return Number.POSITIVE_INFINITY;
+  return toldAtMs + Math.min(repeatS * 1_000 * repeatGrowth ** repeats, LONGEST_REPEAT_MS);
 }
 
-function silenced(group: GroupState, { mode }: QuietHours, due: readonly Todo[], untilMs: number): Decision {
-  const held = new Set(due.filter(({ act }) => act === "open").flatMap(({ members }) => members));
+function silenced(
+  group: GroupState,
+  { mode }: QuietHours,
+  todo: readonly Todo[],
+  nowMs: number,
+  untilMs: number,
+): Decision {
+  const opening = todo.filter(({ act, atMs }) => act === "open" && atMs <= nowMs);
+  const held = new Set(opening.flatMap(({ members }) => members));
   const members = group.members.map((member) =>
     mode === "hold" && member.firing && held.has(member) ? { ...member, told: "held" as const } : member,
   );
-  return { ...resting({ ...group, members }, []), dueAtMs: untilMs, isOver: false };
+  // What is due before their end may be let through.
+  const later = todo.filter(({ atMs }) => atMs > nowMs);
+  const rest = resting({ ...group, members }, later);
+  return { ...rest, dueAtMs: Math.min(untilMs, rest.dueAtMs ?? untilMs), isOver: false };
 }
 
 /** Nothing is said. */

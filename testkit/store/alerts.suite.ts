@@ -296,6 +296,98 @@ export function alertTests(currentGround: () => Ground): void {
       expect(await turns.said(NOW_MS + 9 * 24 * 3_600 * S)).toEqual(["digest 1"]);
     });
 
+    it("are looked at again when rules, quiet hours or maintenance change", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      const [phone, boss] = [await turns.channel(), await turns.channel("Boss")];
+      const always = [{ days: [1, 2, 3, 4, 5, 6, 7], from: "00:00", to: "00:00" }];
+      const night = { name: "Night", timezone: "UTC", mode: "hold" as const, letThrough: { severity: [], tags: [] } };
+      const quiet = await plane.alerts.writeQuietHours(projectId, 0, [{ ...night, spans: always, id: null }]);
+      const quietHoursId = typeof quiet === "string" ? 0 : (quiet.items[0]?.id ?? 0);
+      const rule = ruleOf({ channels: [phone], quietHoursId });
+      const written = await plane.alerts.writeRules(projectId, 0, [rule], NOW_MS);
+      const ruleId = typeof written === "string" ? 0 : (written.items[0]?.id ?? 0);
+      const epoch = await turns.hold();
+      const lookedAt = async (afterS: number): Promise<readonly string[]> => {
+        await plane.alertTurns.tidy(epoch, NOW_MS + afterS * S);
+        return turns.said(NOW_MS + afterS * S);
+      };
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      expect(await lookedAt(0)).toEqual([]);
+      await plane.alerts.writeQuietHours(projectId, 1, [{ ...night, spans: [], id: quietHoursId }]);
+      expect(await lookedAt(60)).toEqual(["digest 1"]);
+      const escalation = [{ afterS: 100, channels: [boss] }];
+      await plane.alerts.writeRules(projectId, 1, [{ ...rule, id: ruleId, escalation }], NOW_MS);
+      expect(await lookedAt(120)).toEqual([]);
+      const [window] = (await plane.maintenance.create([id], { fromMs: NOW_MS, untilMs: NOW_MS + 9_000 * S }, 1)) ?? [];
+      expect(await lookedAt(180)).toEqual([]);
+      await plane.maintenance.end(window?.id ?? 0, NOW_MS + 200 * S);
+      expect(await lookedAt(240)).toEqual(["opened 1"]);
+      expect(await lookedAt(300)).toEqual([]);
+    });
+
+    it("name no quiet hours that another writer removes at that moment", async () => {
+      const { plane, projectId } = currentGround();
+      const night = { name: "Night", timezone: "UTC", mode: "hold" as const, letThrough: { severity: [], tags: [] } };
+      for (let round = 0; round < 10; round++) {
+        const [quiet, rules] = [await plane.alerts.quietHours(projectId), await plane.alerts.rules(projectId)];
+        const [cleared, version] = [await plane.alerts.writeRules(projectId, rules.version, [], NOW_MS), quiet.version];
+        const made = await plane.alerts.writeQuietHours(projectId, version, [{ ...night, spans: [], id: null }]);
+        if (typeof made === "string" || typeof cleared === "string") throw new Error("not written");
+        const quietHoursId = made.items[0]?.id ?? 0;
+        const writes = [
+          () => plane.alerts.writeRules(projectId, cleared.version, [ruleOf({ quietHoursId })], NOW_MS),
+          () => plane.alerts.writeQuietHours(projectId, made.version, []),
+        ];
+        const outcomes = await Promise.all((round % 2 === 0 ? writes : writes.toReversed()).map((write) => write()));
+        expect(["moved", "used"]).toContain(outcomes.find((outcome) => typeof outcome === "string"));
+        expect(outcomes.filter((outcome) => typeof outcome !== "string")).toHaveLength(1);
+      }
+    });
+
+    it("keep what waits for one channel when another group speaks to it at the same moment", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      const [phone, boss] = [await turns.channel(), await turns.channel("Boss")];
+      const escalation = [{ afterS: 60, channels: [boss] }];
+      await plane.alerts.writeRules(projectId, 0, [ruleOf({ channels: [phone], escalation })], NOW_MS);
+      const [a, b] = [await make(turns.ground, { host: "a" }), await make(turns.ground, { name: "b", host: "b" })];
+      await turns.down([a]);
+      const first = await turns.turn(NOW_MS);
+      await turns.end(first, NOW_MS, { delivered: false, statusCode: 503, error: "HTTP 503" });
+      await turns.down([b], NOW_MS + 60 * S);
+      const begun = await turns.turn(NOW_MS + 60 * S);
+      const told = begun.map(({ channel, members }) => [channel.id, members[0]?.monitorId]);
+      expect(told.toSorted()).toEqual([
+        [phone, a],
+        [phone, b],
+        [boss, a],
+      ]);
+    });
+
+    it("of a rule that was removed or switched off end, and remind and escalate no more", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      const [phone, boss] = [await turns.channel(), await turns.channel("Boss")];
+      const steps = [10, 100].map((afterS) => ({ afterS, channels: [boss] }));
+      const rule = ruleOf({ channels: [phone], intervalS: 1, repeatS: 60, escalation: steps });
+      for (const [round, isRemoved] of [true, false].entries()) {
+        const atMs = NOW_MS + round * 10_000 * S;
+        const { version } = await plane.alerts.rules(projectId);
+        const written = await plane.alerts.writeRules(projectId, version, [rule], atMs);
+        if (typeof written === "string") throw new Error(written);
+        const id = await make(turns.ground, { name: `m${round}` });
+        await turns.down([id], atMs);
+        expect([...(await turns.said(atMs)), ...(await turns.said(atMs + 10 * S))]).toEqual(["opened 1", "opened 1"]);
+        const left = isRemoved ? [] : [{ ...rule, id: written.items[0]?.id ?? 0, active: false }];
+        await plane.alerts.writeRules(projectId, written.version, left, atMs);
+        expect(await turns.said(atMs + 1_000 * S)).toEqual([]);
+        await turns.up([id], atMs + 2_000 * S);
+        expect(await turns.said(atMs + 2_000 * S)).toEqual(["recovered 1", "recovered 1"]);
+      }
+    });
+
     it("hold what is paused or in maintenance, and forget what was deleted", async () => {
       const turns = await start();
       const { plane, projectId } = turns.ground;

@@ -13,6 +13,7 @@ import { begin } from "./begin.ts";
 import { judged } from "./channels.ts";
 import type { AlertTurns, DueNotification, EndedNotification, RecordedNotification } from "./port.ts";
 import { speak } from "./turns.ts";
+import { SettingsWatch } from "./waking.ts";
 
 /** Incidents whose logs say that a message about them was sent; our choice: a storm's message writes no thousands of rows. */
 const MOST_LOGS = 100;
@@ -52,6 +53,7 @@ const NEXT = statement(
 );
 
 export function createAlertTurns({ read, write }: Database): AlertTurns {
+  const settings = new SettingsWatch();
   return {
     async speak(epoch, options) {
       // Looked at several times a second: a transaction is only made when something is due.
@@ -68,13 +70,19 @@ export function createAlertTurns({ read, write }: Database): AlertTurns {
     begin: (epoch, ids, options) => begin({ read, write }, epoch, ids, options),
     record: (epoch, ended) => write((session) => record(session, epoch, ended)),
     async tidy(epoch, nowMs) {
-      const [orphans, old] = [await unwanted(read), await longOver(read, nowMs)];
-      if (orphans.length + old.length === 0) return;
-      await write(async (session) => {
-        await assertLease(session, SENDER_LEASE, epoch);
-        await cancel(session, orphans, nowMs);
-        if (old.length > 0) await session.kysely.deleteFrom("alert_groups").where("id", "in", old).execute();
-      });
+      const [orphans, old, look] = [
+        await unwanted(read),
+        await longOver(read, nowMs),
+        await settings.look(read, nowMs),
+      ];
+      if (orphans.length + old.length > 0 || look.wakes !== null)
+        await write(async (session) => {
+          await assertLease(session, SENDER_LEASE, epoch);
+          await cancel(session, orphans, nowMs);
+          if (old.length > 0) await session.kysely.deleteFrom("alert_groups").where("id", "in", old).execute();
+          await settings.wake(session, look);
+        });
+      settings.done(look);
     },
     isAhead: (nowMs) => isAhead(read, nowMs),
     clockWentBack: (epoch, nowMs) => write((session) => lookAgain(session, epoch, nowMs)),

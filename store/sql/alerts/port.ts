@@ -19,8 +19,8 @@ export interface AlertSettings {
   /** In their order; none: the default rule counts. */
   rules(projectId: number): Promise<Versioned<AlertRule>>;
   /**
-   * Replaces the list. Removed rules govern the groups that they began until those are over.
-   * @returns `moved`: the version is another by now; `unknown`: an id is no rule of the project
+   * Replaces the list. Removed rules govern the groups that they began until those are over, without reminders and further steps.
+   * @returns `moved`: the version is another by now, or quiet hours that a rule names are gone; `unknown`: an id is no rule of the project
    */
   writeRules(
     projectId: number,
@@ -181,7 +181,10 @@ export interface AlertTurns {
   ): Promise<readonly BegunNotification[]>;
   /** Writes the log, the states of messages and channels, and the incidents' entries, in one transaction. */
   record(epoch: number, ended: readonly EndedNotification[]): Promise<readonly RecordedNotification[]>;
-  /** Ends messages to channels and of projects that were switched off, and forgets groups that ended long ago. */
+  /**
+   * Ends messages to channels and of projects that were switched off, forgets groups that ended long ago, and looks again at those that wait for
+   * times of rules, quiet hours or maintenance that changed since.
+   */
   tidy(epoch: number, nowMs: number): Promise<void>;
   /** Whether something that waits was written by a clock that was ahead of this time. */
   isAhead(nowMs: number): Promise<boolean>;

@@ -43,22 +43,24 @@ async function versionOf({ kysely }: Session, projectId: number, of: Counter): P
   return row?.[of] ?? 0;
 }
 
-/** @returns false: another writer was here since */
-async function raise(session: Session, projectId: number, of: Counter, version: number): Promise<boolean> {
-  const { kysely } = session;
+/** Of a list, whose project's lists are held against other writers until the transaction ends: rules name quiet hours. */
+async function heldVersion({ kysely, dialect }: Session, projectId: number, of: Counter): Promise<number> {
   await kysely
     .insertInto("alert_rule_versions")
     .values({ project_id: projectId, rules: 0, quiet_hours: 0 })
     .onConflict((conflict) => conflict.column("project_id").doNothing())
     .execute();
-  const raised = await kysely
+  const query = kysely.selectFrom("alert_rule_versions").selectAll().where("project_id", "=", projectId);
+  const row = await (dialect === "postgres" ? query.forUpdate() : query).executeTakeFirstOrThrow();
+  return row[of];
+}
+
+async function raise({ kysely }: Session, projectId: number, of: Counter, version: number): Promise<void> {
+  await kysely
     .updateTable("alert_rule_versions")
     .set({ [of]: version + 1 })
     .where("project_id", "=", projectId)
-    .where(of, "=", version)
-    .returning("project_id")
     .execute();
-  return raised.length > 0;
 }
 
 async function readRules(session: Session, projectId: number): Promise<Versioned<AlertRule>> {
@@ -81,11 +83,14 @@ export async function writeRules(
   nowMs: number,
 ): Promise<Versioned<AlertRule> | "moved" | "unknown"> {
   const { kysely } = session;
+  if ((await heldVersion(session, projectId, "rules")) !== version) return "moved";
   const { items } = await readRules(session, projectId);
   const known = new Set(items.map(({ id }) => id));
   const kept = new Set(drafts.flatMap(({ id }) => (id === null ? [] : [id])));
   if ([...kept].some((id) => !known.has(id))) return "unknown";
-  if (!(await raise(session, projectId, "rules", version))) return "moved";
+  const quiet = new Set((await readQuietHours(session, projectId)).items.map(({ id }) => id));
+  if (drafts.some(({ quietHoursId }) => quietHoursId !== null && !quiet.has(quietHoursId))) return "moved";
+  await raise(session, projectId, "rules", version);
   for (const id of known) {
     if (kept.has(id)) continue;
     await kysely.updateTable("alert_rules").set({ removed_at_ms: nowMs }).where("id", "=", id).execute();
@@ -137,13 +142,14 @@ export async function writeQuietHours(
   drafts: readonly Draft<QuietHours>[],
 ): Promise<Versioned<QuietHours> | "moved" | "unknown" | "used"> {
   const { kysely } = session;
+  if ((await heldVersion(session, projectId, "quiet_hours")) !== version) return "moved";
   const known = (await readQuietHours(session, projectId)).items.map(({ id }) => id);
   const kept = new Set(drafts.flatMap(({ id }) => (id === null ? [] : [id])));
   if ([...kept].some((id) => !known.includes(id))) return "unknown";
   const gone = known.filter((id) => !kept.has(id));
   const { items: rules } = await readRules(session, projectId);
   if (rules.some(({ quietHoursId }) => quietHoursId !== null && gone.includes(quietHoursId))) return "used";
-  if (!(await raise(session, projectId, "quiet_hours", version))) return "moved";
+  await raise(session, projectId, "quiet_hours", version);
   if (gone.length > 0) await kysely.deleteFrom("quiet_hours").where("id", "in", gone).execute();
   for (const draft of drafts) {
     const values = { ...encodeQuietHours(draft), project_id: projectId };

@@ -44,6 +44,15 @@ const WRITE_GROUP = bulkStatement(
    where g.id = n.id`,
 );
 
+const OVERTAKE = bulkStatement(
+  "alerts_overtake",
+  `update notifications set state = 'overtaken', next_attempt_at_ms = null, ended_at_ms = ?
+   where group_id = ? and channel_id = ? and next_attempt_at_ms is not null`,
+  `update notifications m set state = 'overtaken', next_attempt_at_ms = null, ended_at_ms = n.ended_at_ms
+   from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as n (ended_at_ms, group_id, channel_id)
+   where m.group_id = n.group_id and m.channel_id = n.channel_id and m.next_attempt_at_ms is not null`,
+);
+
 /** One transaction that asserts the lease; then other work on the thread runs. */
 export type Piece = <T>(work: (session: Session) => Promise<T>) => Promise<T>;
 
@@ -211,27 +220,15 @@ async function writeMessages(
         created_at_ms: nowMs,
       }));
   });
-  const groups = speaking.filter(({ group }) => group.is_notice === 0).map(({ group }) => group.id);
-  await overtake(session, groups, rows, nowMs);
+  // A message that waits for another attempt is no longer wanted when a newer one of its group says to its channel what is true now.
+  const lasting = new Set(speaking.filter(({ group }) => group.is_notice === 0).map(({ group }) => group.id));
+  const overtaking = rows.filter((row) => lasting.has(row.group_id));
+  if (overtaking.length > 0)
+    await session.bulk(
+      OVERTAKE,
+      overtaking.map((row) => [nowMs, row.group_id, row.channel_id]),
+    );
   await insertInChunks(session, "notifications", rows);
-}
-
-/** A message that waits for another attempt is no longer wanted when a newer one of its group says what is true now. */
-async function overtake(
-  { kysely }: Session,
-  groups: readonly number[],
-  rows: readonly { readonly channel_id: number }[],
-  nowMs: number,
-): Promise<void> {
-  const channels = [...new Set(rows.map((row) => row.channel_id))];
-  if (groups.length === 0 || channels.length === 0) return;
-  await kysely
-    .updateTable("notifications")
-    .set({ state: "overtaken", next_attempt_at_ms: null, ended_at_ms: nowMs })
-    .where("group_id", "in", groups)
-    .where("channel_id", "in", channels)
-    .where("next_attempt_at_ms", "is not", null)
-    .execute();
 }
 
 async function activeChannels(

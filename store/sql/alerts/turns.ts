@@ -54,13 +54,16 @@ async function decideOn(
 ): Promise<readonly Decided[]> {
   const ids = groups.map(({ id }) => id);
   const rules = await rulesOf(session, groups);
-  const quiet = await quietHoursOf(session, [...rules.values()]);
+  const quiet = await quietHoursOf(
+    session,
+    Array.from(rules.values(), ({ rule }) => rule),
+  );
   const announced = await announcedOf(session, ids);
   const rows = await decidingMembers(session, ids, breathe);
   const decided: Decided[] = [];
   const pace = new Pace(breathe);
   for (const group of groups) {
-    const rule = rules.get(group.rule_id) ?? DEFAULT_RULE;
+    const { rule, isRetired } = rules.get(group.rule_id) ?? { rule: DEFAULT_RULE, isRetired: false };
     const ofGroup = rows.get(group.id) ?? [];
     const members: GroupMember[] = [];
     for (const row of ofGroup) {
@@ -70,21 +73,35 @@ async function decideOn(
     // What takes long is alone in its piece: a decision about ten thousand members takes some milliseconds by itself.
     const isLarge = members.length > MEMBERS_AT_ONCE;
     if (isLarge) await pace.rest();
-    const decision = decide(stateOf(group, members), rule, quiet.get(rule.quietHoursId ?? 0) ?? null, nowMs);
+    const deciding = isRetired ? ending(rule, group.step) : rule;
+    const decision = decide(stateOf(group, members), deciding, quiet.get(rule.quietHoursId ?? 0) ?? null, nowMs);
     decided.push({ group, rule, members: ofGroup, decision, announcedAtMs: announced.get(group.id) ?? null });
     if (isLarge || pace.isOver()) await pace.rest();
   }
   return decided;
 }
 
+interface GoverningRule {
+  readonly rule: AlertRule;
+  /** It was removed or switched off. */
+  readonly isRetired: boolean;
+}
+
+/** Removed rules govern the groups that they began. */
 async function rulesOf(
   { kysely }: Session,
   groups: readonly Row<"alert_groups">[],
-): Promise<ReadonlyMap<number, AlertRule>> {
+): Promise<ReadonlyMap<number, GoverningRule>> {
   const ids = [...new Set(groups.map((group) => group.rule_id))];
-  // Removed rules govern the groups that they began.
   const rows = await kysely.selectFrom("alert_rules").selectAll().where("id", "in", ids).execute();
-  return new Map(rows.map((row) => [row.id, ruleOfRow(row)]));
+  return new Map(
+    rows.map((row) => [row.id, { rule: ruleOfRow(row), isRetired: row.removed_at_ms !== null || row.active === 0 }]),
+  );
+}
+
+/** It ends what it began: it reminds no one, and takes no further step. */
+function ending(rule: AlertRule, step: number): AlertRule {
+  return { ...rule, repeatS: null, escalation: rule.escalation.slice(0, step) };
 }
 
 async function quietHoursOf(
