@@ -3,6 +3,7 @@
  * else answer 200 and change nothing (docs/api-contract.md#conventions). Pure.
  */
 import { z } from "zod";
+import { editDistance } from "../model/nearest.ts";
 import type { JsonObject } from "./body.ts";
 
 /** More are counted in the last one: a body may have thousands. */
@@ -64,9 +65,7 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   const most = plain.length < 3 ? 0 : plain.length < 5 ? 1 : 2;
   let best: { readonly name: string; readonly distance: number } | null = null;
   for (const candidate of known) {
-    const other = plainName(candidate);
-    if (Math.abs(other.length - plain.length) > most) continue;
-    const distance = edits(plain, other);
+    const distance = editDistance(plain, plainName(candidate), most);
     if (distance <= most && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
       best = { name: candidate, distance };
   }
@@ -76,28 +75,6 @@ export function nearest(name: string, known: Iterable<string>): string | null {
 /** `syncIntervalSec` and `sync_interval_sec` are one name to those who write it. */
 function plainName(name: string): string {
   return name.replace(/[_.-]/g, "").toLowerCase();
-}
-
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment). Names are short. */
-function edits(from: string, to: string): number {
-  let before: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= from.length; row++) {
-    const now = [row];
-    for (let column = 1; column <= to.length; column++) {
-      const isSame = from[row - 1] === to[column - 1];
-      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
-      now[column] = Math.min(
-        (last[column] ?? 0) + 1,
-        (now[column - 1] ?? 0) + 1,
-        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
-        isSwap ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
-      );
-    }
-    before = last;
-    last = now;
-  }
-  return last[to.length] ?? 0;
 }
 
 /** The fields that a body's schema names, of all its forms. */

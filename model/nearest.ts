@@ -4,32 +4,51 @@
 const LONGEST = 64;
 /** Letters that may be wrong, left out or too many. */
 const FARTHEST = 3;
+/** Words that are compared: a document has up to 20,000 keys. */
+export const MOST_COMPARED = 2_000;
 
 /** @returns undefined when none is near */
 export function nearestOf(word: string, known: Iterable<string>): string | undefined {
   if (word.length > LONGEST) return undefined;
   let nearest: string | undefined;
   let least = FARTHEST + 1;
+  let compared = 0;
   for (const one of known) {
-    const apart = distance(word, one);
+    const apart = editDistance(word, one, least - 1);
     if (apart < least) {
       least = apart;
       nearest = one;
     }
+    if (++compared >= MOST_COMPARED) break;
   }
   return nearest;
 }
 
-/** Levenshtein's: how many letters must be put in, left out or exchanged. */
-function distance(one: string, other: string): number {
-  let above = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let row = 1; row <= one.length; row++) {
-    const here = [row];
-    for (let column = 1; column <= other.length; column++) {
-      const exchanged = (above[column - 1] ?? 0) + (one[row - 1] === other[column - 1] ? 0 : 1);
-      here.push(Math.min(exchanged, (above[column] ?? 0) + 1, (here[column - 1] ?? 0) + 1));
+/**
+ * Letters that are put in, left out, replaced, or swapped with their neighbour (optimal string alignment).
+ * @param most what lies further apart is not worked out
+ * @returns at most one more than `most`
+ */
+export function editDistance(from: string, to: string, most: number): number {
+  if (Math.abs(from.length - to.length) > most) return most + 1;
+  let before: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (let row = 1; row <= from.length; row++) {
+    const now = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const isSame = from[row - 1] === to[column - 1];
+      const isSwap = from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      now[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (now[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (isSame ? 0 : 1),
+        isSwap ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
     }
-    above = here;
+    // A further row is never less than the one before it.
+    if (Math.min(...now) > most) return most + 1;
+    before = last;
+    last = now;
   }
-  return above[other.length] ?? 0;
+  return Math.min(last[to.length] ?? 0, most + 1);
 }

@@ -23,6 +23,8 @@ const PREFIX_OF = {
   channel: ID_PREFIXES.channel,
   quiet_hours: "qh_",
 } as const satisfies Record<NamedKind, string>;
+/** Names that are not there which are told with the one that was most likely meant: a document may have a hundred thousand, and 20,000 to compare with. */
+const MOST_HINTS = 5;
 const DIGITS = /^[1-9][0-9]{0,15}$/;
 
 function ofKinds<Kept>(make: () => Kept): Readonly<Record<NamedKind, Kept>> {
@@ -71,6 +73,7 @@ export class References {
   readonly #ids = ofKinds(() => new Map<string, number>());
   /** Everything of the project that is not removed. */
   readonly #there = ofKinds(() => new Set<number>());
+  #hints = 0;
 
   constructor(plan: DraftPlan, document: Document) {
     this.#plan = plan;
@@ -115,7 +118,7 @@ export class References {
     if (Object.hasOwn(section, key)) throw new RefusedNameError(`It names ${WORD_OF[kind]} ${key}, which is refused.`);
     const other = this.#elsewhere(kind, key);
     if (other !== undefined) return other;
-    const near = nearestOf(key, Object.keys(section));
+    const near = this.#hints++ < MOST_HINTS ? nearestOf(key, Object.keys(section)) : undefined;
     const hint = near === undefined ? "" : ` Did you mean ${near}?`;
     this.#plan.wrong(path, `There is no ${WORD_OF[kind]} with the key ${shown(key)} in the document.${hint}`);
     return undefined;

@@ -7,10 +7,12 @@ import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import type { SubscriptionChange, SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
 import { ApiError, badRequest, forbidden, refusal } from "../errors.ts";
+import type { Targets } from "../monitors/targets.ts";
 import type { ProjectCall } from "../route.ts";
 import { readDraft, type SubscriptionDraft, type SubscriptionUrl } from "../subscriptions/draft.ts";
 import { hashUrl } from "../subscriptions/hash-url.ts";
 import type { DraftPlan } from "./draft-plan.ts";
+import { TargetJudge, targetKey } from "./judge-targets.ts";
 import type { References } from "./references.ts";
 
 const PAGE = 500;
@@ -57,7 +59,7 @@ export async function planSubscriptions(plan: DraftPlan, document: Document, ref
     wanted.push(read);
   }
   const met = new Map<number, string>();
-  for (const one of wanted) await planOne(plan, one, records, met);
+  await planAll(plan, wanted, records, met);
   leave(plan, new Set(Object.keys(document.subscriptions ?? {})), records, met);
   references.know(
     "subscription",
@@ -76,47 +78,99 @@ export async function allSubscriptions(api: Api, call: ProjectCall): Promise<Rea
   }
 }
 
-async function planOne(
+/** @param met is filled with the subscriptions that entries stand for */
+async function planAll(
   plan: DraftPlan,
-  wanted: Wanted,
+  wanted: readonly Wanted[],
   records: ReadonlyMap<number, SubscriptionRecord>,
   met: Map<number, string>,
 ): Promise<void> {
-  const { key } = wanted;
-  const path = ["subscriptions", key];
+  const judge = new TargetJudge(publicOnly(plan.api.targets));
+  const placed: Placed[] = [];
   try {
-    const thing = plan.thing("subscription", key);
-    const owner = plan.ownerOf(thing);
-    if (owner !== null) throw new ApiError(409, `It belongs to the document "${owner}".`);
-    const holder = await plan.api.controlPlane.subscriptions.holder(plan.call.project.id, wanted.hash);
-    const known = thing === undefined ? undefined : records.get(thing.thingId);
-    const found = known ?? (holder !== undefined && plan.options.adopt ? records.get(holder) : undefined);
-    if (holder !== undefined && holder !== found?.id) {
-      const hint = known === undefined ? " adopt takes it over." : "";
-      throw new ApiError(409, `${refusal("urlTaken").message} (${subscriptionId(holder)}).${hint}`);
+    for (const one of wanted) {
+      const place = await orRefuse(plan, one.key, () => placeOf(plan, one, records));
+      if (place === undefined) continue;
+      placed.push(place);
+      if (place.now !== undefined) met.set(place.now.id, one.key);
+      if (place.isMoved) judge.add([one.url.target]);
     }
-    if (found !== undefined) met.set(found.id, key);
-    await refuse(plan, wanted, found, holder);
-    if (found === undefined) create(plan, wanted);
-    else
-      change(plan, wanted, found, { isOurs: thing !== undefined && plan.isOurs(thing), isMoved: holder === undefined });
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error;
-    plan.refuse("subscription", key, path, error.message);
+    const refused = await judge.refused();
+    for (const one of placed) await orRefuse(plan, one.wanted.key, async () => planOne(plan, one, refused));
+  } finally {
+    judge.stop();
   }
 }
 
-/** @throws ApiError */
-async function refuse(
-  { api, call }: DraftPlan,
-  { draft, url }: Wanted,
-  now: SubscriptionRecord | undefined,
-  holder: number | undefined,
-): Promise<void> {
-  if (holder === undefined) {
-    const reason = await api.targets.refusal(url.target);
-    if (reason !== undefined) throw new ApiError(422, `url must reach a public address: ${reason}.`);
+async function orRefuse<Result>(
+  plan: DraftPlan,
+  key: string,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    plan.refuse("subscription", key, ["subscriptions", key], error.message);
+    return undefined;
   }
+}
+
+/** What an entry stands for. */
+interface Placed {
+  readonly wanted: Wanted;
+  /** undefined: it is to be made. */
+  readonly now: SubscriptionRecord | undefined;
+  /** Nothing has its address yet. */
+  readonly isMoved: boolean;
+  readonly isOurs: boolean;
+}
+
+/** @throws ApiError */
+async function placeOf(
+  plan: DraftPlan,
+  wanted: Wanted,
+  records: ReadonlyMap<number, SubscriptionRecord>,
+): Promise<Placed> {
+  const thing = plan.thing("subscription", wanted.key);
+  const owner = plan.ownerOf(thing);
+  if (owner !== null) throw new ApiError(409, `It belongs to the document "${owner}".`);
+  const holder = await plan.api.controlPlane.subscriptions.holder(plan.call.project.id, wanted.hash);
+  const known = thing === undefined ? undefined : records.get(thing.thingId);
+  const now = known ?? (holder !== undefined && plan.options.adopt ? records.get(holder) : undefined);
+  if (holder !== undefined && holder !== now?.id) {
+    const hint = known === undefined ? " adopt takes it over." : "";
+    throw new ApiError(409, `${refusal("urlTaken").message} (${subscriptionId(holder)}).${hint}`);
+  }
+  return { wanted, now, isMoved: holder === undefined, isOurs: thing !== undefined && plan.isOurs(thing) };
+}
+
+/** @throws ApiError */
+function planOne(
+  plan: DraftPlan,
+  { wanted, now, isMoved, isOurs }: Placed,
+  refused: ReadonlyMap<string, string>,
+): void {
+  const why = refused.get(targetKey(wanted.url.target));
+  if (isMoved && why !== undefined) throw new ApiError(422, why);
+  refuse(plan, wanted, now);
+  if (now === undefined) create(plan, wanted);
+  else change(plan, wanted, now, { isOurs, isMoved });
+}
+
+/** Refuses in the words of subscriptions. */
+function publicOnly(targets: Targets): Targets {
+  return {
+    ...targets,
+    async accept(target) {
+      const reason = await targets.refusal(target);
+      if (reason !== undefined) throw new ApiError(422, `url must reach a public address: ${reason}.`);
+    },
+  };
+}
+
+/** @throws ApiError */
+function refuse({ call }: DraftPlan, { draft }: Wanted, now: SubscriptionRecord | undefined): void {
   const isSwitchedOn = now === undefined || (draft.enabled === true && !now.enabled);
   if (isSwitchedOn && call.workspace.suspended) throw refusal("noMonitorsOnPlan");
   const tooShort = draft.syncIntervalS === undefined ? undefined : refuseInterval(draft.syncIntervalS, call.plan);

@@ -59,6 +59,7 @@ export class Things<Record extends { readonly id: number }> {
   /** Reads and plans one entry; what a reader refuses is a fault of the document, what the state refuses is listed. */
   async each(wanted: Wanted, isSame: (one: Record) => boolean, work: (found: Found<Record>) => void | Promise<void>) {
     const { kind, key, path } = wanted;
+    await this.#plan.slices.rest();
     const thing = this.#plan.thing(kind, key);
     const owner = this.#plan.ownerOf(thing);
     if (owner !== null) return this.#plan.refuse(kind, key, path, `It belongs to the document "${owner}".`);

@@ -214,7 +214,7 @@ class DocumentReader {
     }
     const value = this.#said(node.value, path, line);
     if (words !== undefined && !words.includes(value)) {
-      const near = nearestOf(value, words);
+      const near = this.#nearest(value, words);
       const known = near === undefined ? `It must be one of ${words.join(", ")}.` : `Did you mean ${near}?`;
       this.#fault(path, line, `${lastOf(path)} has no value ${shown(value)}. ${known}`);
     }
@@ -258,11 +258,16 @@ class DocumentReader {
   #unknown(name: string, line: number, parent: string, { fields, refused }: ObjectShape): void {
     const path = pathOf(parent, name);
     const instead = refused !== undefined && Object.hasOwn(refused, name) ? refused[name] : undefined;
-    const near = instead === undefined ? nearestOf(name, Object.keys(fields)) : undefined;
+    const near = instead === undefined ? this.#nearest(name, Object.keys(fields)) : undefined;
     const hint = near === undefined ? "" : ` Did you mean ${near}?`;
     const why =
       instead === undefined ? `There is no field ${shown(name)} here.` : `There is no ${shown(name)} here: ${instead}.`;
     this.#fault(path, line, why + hint);
+  }
+
+  /** For faults that are told: there may be half a million. */
+  #nearest(word: string, known: readonly string[]): string | undefined {
+    return this.#faults.length < MOST_FAULTS ? nearestOf(word, known) : undefined;
   }
 
   #fault(path: string, line: number | null, message: string): void {

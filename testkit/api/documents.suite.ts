@@ -214,6 +214,24 @@ export function documentsSuite(server: "net" | "node"): void {
       return body.servers[0];
     };
 
+    it("tell what was likely meant of the first names that are not there, however many there are", async () => {
+      const channels = Array.from({ length: 9 }, (_, at) => `phon${at}`);
+      const ours = { kind: "ntfy", server: "https://ntfy.test-site.org", topic: "sonde" };
+      const document = { sonde: 1, name: "hints", channels: { phone: ours }, alert_rules: [{ name: "All", channels }] };
+      const { refused } = await planned(document);
+      const hints = refused.map(({ message }) => /Did you mean (.+)\?$/.exec(message)?.[1] ?? "");
+      expect(hints.sort().reverse()).toEqual([...Array(5).fill("phone"), ...Array(4).fill("")]);
+    });
+
+    it("ask for the names of subscriptions together, and refuse those that lead to private addresses", async () => {
+      const urls = ["inside", "one", "other"].map((name) => [name, { url: `https://${name}.test-site.org/list` }]);
+      const plan = await planned({ sonde: 1, name: "lists", subscriptions: Object.fromEntries(urls) });
+      expect(acts(plan)).toEqual(["create one", "create other"]);
+      expect(plan.refused).toMatchObject([
+        { key: "inside", message: "url must reach a public address: 10.0.0.7 is a private address." },
+      ]);
+    });
+
     it("makes things of every kind once, and tells what is no longer the same", async () => {
       const plan = await planned(EVERY_KIND);
       expect(plan.refused).toEqual([]);
