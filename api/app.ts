@@ -36,17 +36,15 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
       const refused = secured(
         found.type === "unknown" ? errorResponse(refusal("notFound")) : wrongMethod(request.method, found.routes),
       );
-      record(api, request, null, null, refused, startedAt);
+      record(api, { request, route: null, admission: null, startedAt }, refused);
       return refused;
     }
     const { route } = found;
-    const admission: Admission = { limitHeaders: null, counted: null, sessionId: null };
     const nowMs = api.clock.now();
     const call: Call = { request, params: found.params, nowMs, clientAddress: addressOf(request) };
-    const ready = andThen(answer(api, route, call, admission), (answered): MaybePromise<ApiAnswer> => {
-      const admitted = isStream(answered)
-        ? api.streams.admit(answered, readerOf(api, route, call, admission))
-        : answered;
+    const admission: Admission = { call, limitHeaders: null, counted: null, sessionId: null };
+    const ready = andThen(answer(api, route, admission), (answered): MaybePromise<ApiAnswer> => {
+      const admitted = isStream(answered) ? api.streams.admit(answered, readerOf(api, route, admission)) : answered;
       const complete = warned(route, request, withHeaders(route, admission, admitted));
       return isStream(complete) ? complete : asListed(route, request, complete);
     });
@@ -56,7 +54,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
         const endpoint = endpoints.get(route) ?? "";
         api.state.counters.countEndpoint(organizationId, keyId, endpoint, response.status >= 400, nowMs);
       }
-      record(api, request, route, admission, response, startedAt);
+      record(api, { request, route, admission, startedAt }, response);
       return response;
     });
   }
@@ -75,9 +73,9 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
   };
 }
 
-function answer(api: Api, route: Route, call: Call, admission: Admission): MaybePromise<ApiAnswer> {
+function answer(api: Api, route: Route, admission: Admission): MaybePromise<ApiAnswer> {
   try {
-    const answered = route.scope === "public" ? route.handle(api, call) : answerKey(api, route, call, admission);
+    const answered = route.scope === "public" ? route.handle(api, admission.call) : answerKey(api, route, admission);
     return answered instanceof Promise ? answered.catch((error) => worded(api, route, error)) : answered;
   } catch (error) {
     return worded(api, route, error);
@@ -87,10 +85,9 @@ function answer(api: Api, route: Route, call: Call, admission: Admission): Maybe
 function answerKey(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
-  call: Call,
   admission: Admission,
 ): MaybePromise<ApiAnswer> {
-  return andThen(admit(api, route, call, admission), (admitted) => {
+  return andThen(admit(api, route, admission), (admitted) => {
     if ("status" in admitted) return admitted;
     admission.sessionId = admitted.session?.id ?? null;
     // admit() gives a project call exactly to project routes.
@@ -131,7 +128,11 @@ function withinBudget(api: Api, route: ProjectRoute, call: ProjectCall): MaybePr
 }
 
 function showKept(api: Api, route: ProjectRoute, call: ProjectCall, kept: ApiResponse): MaybePromise<ApiAnswer> {
-  return behindGate(api, route, call, "memory", () => kept, kept.body.length);
+  const entered = api.reads.enter(route, call.request, "memory", call.workspace.id, kept.body.length);
+  return andThen(entered, (leave) => {
+    leave();
+    return kept;
+  });
 }
 
 function made(api: Api, route: ProjectRoute, call: ProjectCall): MaybePromise<ApiAnswer> {
@@ -144,9 +145,8 @@ function behindGate<T>(
   call: ProjectCall,
   source: Source,
   work: () => MaybePromise<T>,
-  bytes = 0,
 ): MaybePromise<T> {
-  return andThen(api.reads.enter(route, call.request, source, call.workspace.id, bytes), (leave) => {
+  return andThen(api.reads.enter(route, call.request, source, call.workspace.id), (leave) => {
     try {
       const answered = work();
       if (answered instanceof Promise) return answered.finally(leave);
@@ -222,7 +222,7 @@ function away(api: Api, store: StoreName): ApiError {
   return refusal(store === "redis" ? "redisAway" : "storeAway", { headers: RETRY_SOON });
 }
 
-function readerOf(api: Api, route: Route, call: Call, { sessionId }: Admission): StreamReader {
+function readerOf(api: Api, route: Route, { call, sessionId }: Admission): StreamReader {
   const mayStill = async (): Promise<boolean> =>
     route.scope === "public" || mayStillRead(api, route, { ...call, nowMs: api.clock.now() });
   return { method: call.request.method, sessionId, mayStill };
@@ -257,15 +257,16 @@ function wrongMethod(method: string, routes: readonly Route[]): ApiResponse {
   return errorResponse(refusal("methodNotAllowed", { headers: ["Allow", allow] }));
 }
 
+interface Served {
+  readonly request: ApiRequest;
+  /** null: there is none for it. */
+  readonly route: Route | null;
+  readonly admission: Admission | null;
+  readonly startedAt: number;
+}
+
 /** In the metrics, and one line at debug. The route's pattern stands for the path, which may hold a heartbeat's token. */
-function record(
-  api: Api,
-  request: ApiRequest,
-  route: Route | null,
-  admission: Admission | null,
-  response: ApiAnswer,
-  startedAt: number,
-): void {
+function record(api: Api, { request, route, admission, startedAt }: Served, response: ApiAnswer): void {
   const ms = performance.now() - startedAt;
   api.requests.count(route, response.status, ms / 1_000);
   if (!api.log.isLevelEnabled("debug")) return;

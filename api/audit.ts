@@ -23,7 +23,8 @@ export async function withAudit(
   // The handler adds what cannot be read here.
   const name = (await rule.nameOf?.(api, call).catch(() => null)) ?? null;
   const answer = await work();
-  if (!isStream(answer) && answer.status < 300) await recordChange(api, route, rule, call, answer, name);
+  if (!isStream(answer) && answer.status < 300)
+    await recordChange(api, route, rule, call, { ...answer, nameBefore: name });
   return answer;
 }
 
@@ -33,14 +34,18 @@ export function auditRule({ method, audit }: Route): AuditRule | null {
   return typeof audit === "string" ? { what: audit } : audit;
 }
 
+interface Answered extends Pick<ApiResponse, "body" | "answered"> {
+  /** What the subject was called before. */
+  readonly nameBefore?: string | null;
+}
+
 /** Never rejects: what was done is done, and is answered so. */
 export async function recordChange(
   api: Api,
   route: Route,
   rule: AuditRule,
   call: KeyCall | ProjectCall,
-  { body, answered: known }: Pick<ApiResponse, "body" | "answered">,
-  nameBefore: string | null = null,
+  { body, answered: known, nameBefore = null }: Answered,
 ): Promise<void> {
   try {
     const sent = objectOf(call.request) ?? {};

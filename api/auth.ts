@@ -29,8 +29,9 @@ import { readCookie, type SessionCookie } from "./session-cookie.ts";
 const KEY_FORM = /^[ud]k([1-9][0-9]{0,14})_[\w-]{1,200}$/;
 const BEARER = /^bearer +(\S.*)$/i;
 
-/** What admit() learns about a request. The limit headers are set as soon as the request has shown a valid key. */
+/** A request, and what admit() learns about it. The limit headers are set as soon as it has shown a valid key. */
 export interface Admission {
+  readonly call: Call;
   limitHeaders: readonly string[] | null;
   /** Set once the request passed the usage limits and is counted as one. */
   counted: { readonly organizationId: number; readonly keyId: number } | null;
@@ -52,12 +53,12 @@ export function sentKey(request: ApiRequest): string | null {
 export function admit(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
-  call: Call,
   admission: Admission,
 ): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
+  const { call } = admission;
   return andThen(api.authCache.refresh(), () => {
     const cookie = sessionOf(api, call.request);
-    return cookie === null ? admitKey(api, route, call, admission) : admitSession(api, route, call, cookie);
+    return cookie === null ? admitKey(api, route, admission) : admitSession(api, route, call, cookie);
   });
 }
 
@@ -69,14 +70,13 @@ function sessionOf(api: Api, request: ApiRequest): SessionCookie | null {
 function admitKey(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
-  call: Call,
   admission: Admission,
 ): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
-  return andThen(identify(api, call), (access) =>
+  return andThen(identify(api, admission.call), (access) =>
     andThen(workspaceOf(api, access), (membership) =>
       access.key.kind === "account" && route.scope === "project"
-        ? admitAccountKey(api, route, call, access, membership.workspace, admission)
-        : admitOrdinary(api, route, call, access, membership, admission),
+        ? admitAccountKey(api, route, admission, access, membership.workspace)
+        : admitOrdinary(api, route, admission, access, membership),
     ),
   );
 }
@@ -114,13 +114,13 @@ function callerOf({ user, key }: KeyAccess): Caller {
 function admitOrdinary(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
-  call: Call,
+  admission: Admission,
   access: KeyAccess,
   membership: Membership,
-  admission: Admission,
 ): MaybePromise<KeyCall | ProjectCall | ApiResponse> {
+  const { call } = admission;
   return andThen(
-    takeRequest(api, route, access, membership.workspace, call.nowMs, admission),
+    takeRequest(api, route, admission, access, membership.workspace),
     (refused): MaybePromise<KeyCall | ProjectCall | ApiResponse> => {
       if (refused !== null) return refused;
       if (route.scope === "key") return keyCall(api, call, callerOf(access), membership);
@@ -136,17 +136,17 @@ function admitOrdinary(
 async function admitAccountKey(
   api: Api,
   route: ProjectRoute,
-  call: Call,
+  admission: Admission,
   access: KeyAccess,
   fallback: WorkspaceRecord,
-  admission: Admission,
 ): Promise<ProjectCall | ApiResponse> {
+  const { call } = admission;
   try {
     const project = await namedProject(api, route, call);
     const memberships = await api.authCache.memberships(access.user.id);
     const membership = memberships.find(({ workspace }) => workspace.id === project.organizationId);
     if (membership === undefined) throw refusal("noProjectAccess");
-    const refused = await takeRequest(api, route, access, membership.workspace, call.nowMs, admission);
+    const refused = await takeRequest(api, route, admission, access, membership.workspace);
     if (refused !== null) return refused;
     return projectCall(route, keyCall(api, call, callerOf(access), membership), project);
   } catch (error) {
@@ -199,11 +199,11 @@ function workspaceOf(api: Api, access: KeyAccess): MaybePromise<Membership> {
 function takeRequest(
   api: Api,
   route: Exclude<Route, { scope: "public" }>,
+  admission: Admission,
   access: KeyAccess,
   workspace: WorkspaceRecord,
-  nowMs: number,
-  admission: Admission,
 ): MaybePromise<ApiResponse | null> {
+  const { nowMs } = admission.call;
   const plan = api.plans[workspace.plan];
   if (!plan.apiAccess) {
     admission.limitHeaders = limitHeaders(plan, 0, nowMs);

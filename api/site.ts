@@ -1,8 +1,8 @@
 /** The page's files, read once: they change with a release only. */
-import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { tagOf } from "./etag.ts";
 
 export interface SiteFile {
   readonly mediaType: string;
@@ -58,7 +58,7 @@ async function readSiteFile(folder: string, name: string): Promise<SiteFile | nu
   );
   return {
     mediaType: MEDIA_TYPES[extname(name)] ?? "application/octet-stream",
-    tag: `W/"${createHash("sha256").update(plain).digest("base64url").slice(0, 22)}"`,
+    tag: tagOf(plain),
     plain,
     packed: packed.flatMap(({ coding, bytes }) => (bytes === null ? [] : [{ coding, bytes }])),
   };

@@ -121,13 +121,17 @@ export function expiryEvent(
   };
 }
 
+export interface ConfigShareTurn {
+  readonly change: ShareChange;
+  readonly status: LiveStatus;
+  readonly share: ConfigShare;
+  readonly location: string;
+  readonly atMs: number;
+}
+
 export function configShareEvent(
-  change: ShareChange,
   monitor: EventMonitor,
-  status: LiveStatus,
-  { working, total }: ConfigShare,
-  location: string,
-  atMs: number,
+  { change, status, share: { working, total }, location, atMs }: ConfigShareTurn,
 ): NewEvent {
   return {
     type: `monitor.configs_${change}`,

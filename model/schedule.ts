@@ -1,6 +1,6 @@
 /**
- * Schedule: how often and how long, by plan; when a retry comes and when a heartbeat is late (docs/api-contract.md#monitors, #uptime-fields, docs/api-contract.md#status,
- * 11, 18.1.9; docs/decisions/0006-stores.md).
+ * Schedule: how often and how long, by plan; when a retry comes and when a heartbeat is late (docs/api-contract.md#plans, #monitors, #uptime-fields,
+ * #status).
  */
 import type { Plan } from "./plan.ts";
 import type { LocationState } from "./status.ts";

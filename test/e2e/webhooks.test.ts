@@ -240,8 +240,9 @@ describe("webhooks", () => {
     };
     await append(subscriptionEvent("subscription.sync_failed", subscription, nowMs));
     await append(subscriptionEvent("subscription.auto_disabled", { ...subscription, enabled: false }, nowMs));
+    const turn = { status: "healthy", share: { working: 2, total: 11 }, location: "any", atMs: nowMs } as const;
     for (const change of ["failing", "recovered"] as const)
-      await append(configShareEvent(change, monitor, "healthy", { working: 2, total: 11 }, "any", nowMs));
+      await append(configShareEvent(monitor, { ...turn, change }));
     await hear("incident.level_changed");
     expect((await hear("monitor.configs_failing")).data).toMatchObject({ configs_working: 2, configs_total: 11 });
     await hear("monitor.configs_recovered");

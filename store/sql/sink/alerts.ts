@@ -46,7 +46,7 @@ function eventOf(alert: MonitorAlert, monitor: EventMonitor): NewEvent {
     case "partial":
       return partialEvent(monitor, alert.previousStatus, alert.locationsDown, alert.atMs);
     case "configs":
-      return configShareEvent(alert.change, monitor, alert.status, alert.share, alert.location, alert.atMs);
+      return configShareEvent(monitor, alert);
     case "expiring":
       return expiryEvent(alert.subject, monitor, alert.status, alert.expiresAtMs, alert.atMs);
   }
