@@ -28,7 +28,8 @@ export function readQuery<P extends QueryParameters>(parameters: P, query: strin
   return values as QueryOf<P>;
 }
 
-const DIGITS = /^[0-9]{1,15}$/;
+/** Those of the greatest whole number that is exact. */
+const DIGITS = /^[0-9]{1,16}$/;
 
 function wholeNumber(
   min: number,

@@ -59,6 +59,11 @@ export type ReadStatusPage =
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** Whether a page may have it. */
+export function isSlug(text: string): boolean {
+  return SLUG.test(text);
+}
+
 class Fault extends Error {}
 
 /**

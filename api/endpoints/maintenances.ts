@@ -3,6 +3,7 @@ import { z } from "zod";
 import { formatId, parseId } from "../../model/ids.ts";
 import { formatIso, parseTime } from "../../model/time.ts";
 import { MaintenanceGapError, type MaintenanceWindow } from "../../store/sql/monitors/maintenance-port.ts";
+import type { MonitorWithLive } from "../../store/sql/monitors/port.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
@@ -16,8 +17,6 @@ import { createSchedule, endScheduled, SCHEDULE_REFUSALS, scheduleBody, viewSche
 
 /** In one request. */
 const MOST_MONITORS = 1_000;
-/** Of one look for a tag. */
-const PAGE = 1_000;
 const LONGEST_MS = 365 * 24 * 3_600_000;
 const EDITORS_ONLY = "You do not have permission to edit this project";
 
@@ -114,34 +113,41 @@ function timeOf(value: unknown): number | null {
 
 /** By id, with their names. @throws 400, 404 */
 async function monitorsOf(api: Api, call: ProjectCall, body: JsonObject): Promise<ReadonlyMap<number, string>> {
-  const ids = fieldOf(body, "server_ids") ?? [];
+  const ids = idsOf(fieldOf(body, "server_ids") ?? []);
   const tag = fieldOf(body, "tag") ?? null;
-  if (!Array.isArray(ids) || ids.length > MOST_MONITORS || (tag !== null && typeof tag !== "string"))
-    throw refusal("maintenanceTargets");
-  const found = new Map<number, string>();
-  const { monitors } = api.controlPlane;
-  for (const word of ids) {
-    const id = typeof word === "string" ? parseId("server", word) : undefined;
-    if (id === undefined) throw refusal("invalidServerId");
-    const one = await monitors.find(call.project.id, id);
-    if (one === undefined) throw refusal("serverNotFound");
-    found.set(id, one.monitor.name);
-  }
-  if (tag !== null) for (const [id, name] of await tagged(api, call.project.id, tag)) found.set(id, name);
-  if (found.size === 0 || found.size > MOST_MONITORS) throw refusal("maintenanceTargets");
-  return found;
+  if (tag !== null && typeof tag !== "string") throw refusal("maintenanceTargets");
+  const named = await api.controlPlane.monitors.findAll(call.project.id, ids);
+  if (named.length < ids.length) throw refusal("serverNotFound");
+  const found = tag === null ? named : [...named, ...(await tagged(api, call.project.id, tag))];
+  const names = new Map(found.map(({ monitor }) => [monitor.id, monitor.name]));
+  if (names.size === 0 || names.size > MOST_MONITORS) throw refusal("maintenanceTargets");
+  return names;
 }
 
-/** More than may be asked for are not looked for. */
-async function tagged(api: Api, projectId: number, tag: string): Promise<ReadonlyMap<number, string>> {
-  const found = new Map<number, string>();
-  const filter = { family: "all", activeOnly: false, status: null, protocol: null, nameContains: null } as const;
-  for (let offset = 0; found.size <= MOST_MONITORS; offset += PAGE) {
-    const { rows } = await api.controlPlane.monitors.list(projectId, { ...filter, limit: PAGE, offset });
-    for (const { monitor } of rows) if (monitor.tags.includes(tag)) found.set(monitor.id, monitor.name);
-    if (rows.length < PAGE) break;
-  }
-  return found;
+/** Each once. @throws 400 */
+function idsOf(sent: unknown): readonly number[] {
+  if (!Array.isArray(sent) || sent.length > MOST_MONITORS) throw refusal("maintenanceTargets");
+  const ids = sent.map((word: unknown) => {
+    const id = typeof word === "string" ? parseId("server", word) : undefined;
+    if (id === undefined) throw refusal("invalidServerId");
+    return id;
+  });
+  return [...new Set(ids)];
+}
+
+/** One more than may be asked for says that they are too many. */
+async function tagged(api: Api, projectId: number, tag: string): Promise<readonly MonitorWithLive[]> {
+  const { rows } = await api.controlPlane.monitors.list(projectId, {
+    family: "all",
+    activeOnly: false,
+    status: null,
+    protocol: null,
+    nameContains: null,
+    select: { tags: [tag.trim().toLowerCase()] },
+    limit: MOST_MONITORS + 1,
+    offset: 0,
+  });
+  return rows;
 }
 
 function view({ id, monitorId, monitorName, startsAtMs, endsAtMs }: Shown, nowMs: number) {

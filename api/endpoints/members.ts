@@ -187,8 +187,10 @@ export const memberships: readonly Route[] = [
     operationId: "removeMember",
     audit: {
       what: "member.removed",
-      nameOf: async (api, call) =>
-        (await api.controlPlane.members.find(call.workspace.id, Number(call.params[0])))?.user.name ?? null,
+      nameOf: async (api, call) => {
+        const { id } = await workspaceOf(api, call);
+        return (await api.controlPlane.members.find(id, memberId(call)))?.user.name ?? null;
+      },
     },
     summary: "Take a person out of a workspace; the person's keys of it stop at once",
     description: "An addition of ours. For Owners and Admins; only an Owner removes an Owner. The last Owner stays.",

@@ -83,12 +83,13 @@ function readIds(body: JsonObject): readonly number[] {
   return [...ids];
 }
 
-/** @throws 403 naming those that are not in the project */
+/** In the order of the ids. @throws 403 naming those that are not in the project */
 async function findAll(api: Api, call: ProjectCall, ids: readonly number[]): Promise<readonly Monitor[]> {
-  const found = await Promise.all(ids.map((id) => find(api, call, id)));
-  const invalid = ids.filter((_, index) => found[index] === undefined).map((id) => formatId("server", id));
+  const rows = await api.controlPlane.monitors.findAll(call.project.id, ids);
+  const found = new Map(rows.map(({ monitor }) => [monitor.id, monitor]));
+  const invalid = ids.filter((id) => !found.has(id)).map((id) => formatId("server", id));
   if (invalid.length > 0) throw refusal("serversNotAccessible", { details: { invalid } });
-  return found.filter((monitor) => monitor !== undefined);
+  return ids.flatMap((id) => found.get(id) ?? []);
 }
 
 /** @param jobIds in the order of the tested; empty when nothing was queued */

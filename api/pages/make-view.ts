@@ -216,10 +216,10 @@ function stateOf(member: PageMember, nowMs: number): LineState {
 
 /** The worst of them; paused ones say nothing while others run. */
 function worstOf(states: readonly LineState[]): LineState {
-  const running = states.filter((state) => state !== "paused");
+  const running: readonly LineState[] = states.filter((state) => state !== "paused");
   if (states.length === 0) return "unknown";
   if (running.length === 0) return "paused";
-  return LINE_STATES[Math.max(...running.map((state) => LINE_STATES.indexOf(state)))] ?? "unknown";
+  return LINE_STATES.findLast((state) => running.includes(state)) ?? "unknown";
 }
 
 function shareOf(states: readonly LineState[]) {

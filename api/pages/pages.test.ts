@@ -128,6 +128,12 @@ describe("lines of a page", () => {
     expect(later.groups[0]?.lines[0]?.state).toBe("down");
   });
 
+  it("say the worst of more monitors than a function takes arguments", async () => {
+    const members = Array.from({ length: 200_000 }, (_, id) => memberOf(id, { lastCheckedAtMs: null }));
+    const page = withLines(component({ merge: "worst", title: "All" }));
+    expect((await makeView(await factsOf({ page, members }))).state).toBe("works");
+  });
+
   it("name the incidents of their monitors, but for those of many in one line", async () => {
     const servers = { ids: [1] };
     const page = withLines(
@@ -401,6 +407,12 @@ describe("pages that are kept", () => {
     });
     return { rig, pages };
   }
+
+  it("ask no store about what no page can be called", async () => {
+    const { rig, pages } = rigOf();
+    for (const slug of ["", "Acme", "a\0", "-", "a".repeat(64)]) expect(await pages.of(slug)).toBeNull();
+    expect(rig.reads).toBe(0);
+  });
 
   it("work out days that are over once in ten minutes, and for lines that changed", async () => {
     const { rig, pages } = rigOf();

@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { BoundedMap } from "../../model/bounded-map.ts";
 import type { Turn } from "../../model/maintenance-schedule.ts";
 import type { MaybePromise } from "../../model/maybe-promise.ts";
+import { isSlug } from "../../model/status-page-reader.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { MaintenanceSchedule } from "../../store/sql/monitors/schedules-port.ts";
@@ -141,6 +142,8 @@ export class PublicPages {
 
   /** @returns null when there is no such page for readers. @throws StoreError when nothing of it is known and the store is away */
   of(slug: string): MaybePromise<ShownPage | null> {
+    // Callers choose it: of what no page can be called no store is asked, and nothing is kept.
+    if (!isSlug(slug)) return null;
     const nowMs = this.#options.nowMs();
     const kept = this.#kept.use(slug);
     if (kept !== undefined) {

@@ -35,6 +35,8 @@ export function listsSuite(server: "net" | "node"): void {
       expect(await names("family=all&q=alpha&search=beta")).toEqual(["beta", 1]);
       expect(await names("family=all&q=alpha&search=beta&name=gamma")).toEqual(["gamma", 1]);
       expect(await names("family=all&name=%25")).toEqual(["", 0]);
+      // The greatest that the document names.
+      expect(await names(`family=all&offset=${Number.MAX_SAFE_INTEGER}`)).toEqual(["", 3]);
     });
 
     it.each([
@@ -46,6 +48,7 @@ export function listsSuite(server: "net" | "node"): void {
       ["limit=+5", "limit must be a whole number from 1 to 1000."],
       ["offset=-1", "offset must be a whole number, 0 or more."],
       ["offset=9e9", "offset must be a whole number, 0 or more."],
+      ["offset=9007199254740992", "offset must be a whole number, 0 or more."],
       [`name=${"x".repeat(256)}`, "name must be at most 255 characters."],
     ])("refuses %s", async (query, message) => {
       expect((await world.send("GET", `/api/v1/servers?${query}`)).body).toEqual({ error: true, code: 400, message });

@@ -78,6 +78,12 @@ export function maintenancesSuite(server: "net" | "node"): void {
       expect([answer.status, answer.body.message]).toEqual([400, message]);
     });
 
+    it("reads a tag as monitors keep it, and answers monitors that are named twice once", async () => {
+      const planned = await plan({ tag: " Prod ", server_ids: [ids[1], ids[1]], ends_at: iso(HOUR_MS) });
+      expect([planned.status, planned.body.total]).toEqual([200, 2]);
+      for (const { id } of planned.body.maintenances) await world.send("POST", `/api/v1/maintenances/${id}/end`);
+    });
+
     it("knows no monitor and no maintenance of another project", async () => {
       const body = { server_ids: ["srv_999"], ends_at: iso(HOUR_MS) };
       expect((await plan(body)).body).toMatchObject({ code: 404, message: "Server not found" });

@@ -89,6 +89,19 @@ export function membersSuite(server: "net" | "node"): void {
       );
     });
 
+    it("are named in the log of the workspace that they leave", async () => {
+      const owner = { email: "ada@test-site.org", name: null };
+      const about = { name: "Second", plan: "business", projectName: "P", nowMs: world.clock.nowMs, owner } as const;
+      const second = await world.controlPlane.accounts.createWorkspace(about);
+      const key = await world.newKey({ userId: world.userId, organizationId: null });
+      const there = `?organization_id=${second?.organizationId}`;
+      const { id } = (await send("POST", there, { email: "gone@test-site.org", name: "Gone", role: "viewer" }, key))
+        .body;
+      expect((await send("DELETE", `/${id}${there}`, undefined, key)).status).toBe(200);
+      const { entries } = (await world.send("GET", `/api/v1/audit${there}&what=member.removed`, { key })).body;
+      expect(entries).toMatchObject([{ subject: { id: String(id), name: "Gone" } }]);
+    });
+
     it.each([
       [{ email: "x", role: "viewer" }, "Missing or invalid email"],
       [{ email: "a b@test-site.org", role: "viewer" }, "Missing or invalid email"],
