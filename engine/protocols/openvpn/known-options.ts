@@ -6,7 +6,7 @@
 /** Read by settings.ts, config.ts, verify.ts and tls-settings.ts. */
 const DONE =
   "client tls-client pull remote port rport proto remote-random remote-random-hostname proto-force dev dev-type auth-user-pass auth auth-nocache cipher data-ciphers ncp-ciphers data-ciphers-fallback " +
-  "tls-auth tls-crypt tls-crypt-v2 key-direction ca cert key extra-certs pkcs12 crl-verify peer-fingerprint verify-hash verify-x509-name remote-cert-tls remote-cert-eku " +
+  "tls-auth tls-crypt tls-crypt-v2 key-direction ca cert key extra-certs pkcs12 crl-verify peer-fingerprint verify-hash verify-x509-name tls-remote remote-cert-tls remote-cert-eku " +
   "remote-cert-ku ns-cert-type tls-version-min tls-version-max tls-cipher tls-ciphersuites tls-groups tls-cert-profile comp-lzo compress fragment ifconfig ifconfig-ipv6 pull-filter";
 /** Of the machine that a client runs on, of sessions longer than a check, or of servers. */
 const OF_NO_MATTER =

@@ -67,6 +67,16 @@ export function subjectText(certificate: Buffer): Buffer {
   );
 }
 
+/** `/C=XX/CN=gw`, the form of before 2.3 (X509_NAME_oneline). */
+export function slashedSubject(certificate: Buffer): Buffer {
+  return Buffer.concat(
+    attributesOf(certificate).flatMap(({ type, value }) => [
+      Buffer.from(`/${SHORT_NAMES.get(type) ?? type}=`),
+      utf8Of(value),
+    ]),
+  );
+}
+
 /** The last one. @returns undefined where OpenVPN finds none that it can use */
 export function commonName(certificate: Buffer): Buffer | undefined {
   const value = attributesOf(certificate).findLast(({ type }) => type === COMMON_NAME)?.value;

@@ -27,6 +27,20 @@ describe("what a profile asks of the server's certificate", () => {
     expect(refusal(named, "verify-x509-name gw.test name")).not.toBeNull();
   });
 
+  it("`tls-remote` of old profiles is the beginning of a name, or a subject in either form", () => {
+    for (const right of ["gw.test", "gw.test-site.org", "/CN=gw.test-site.org"]) {
+      expect(refusal(named, `tls-remote ${right}`), right).toBeNull();
+    }
+    for (const wrong of ["test-site.org", "/CN=gw", "/C=XX/CN=gw.test-site.org", '"C=XX, CN=gw.test-site.org"']) {
+      expect(refusal(named, `tls-remote ${wrong}`), wrong).toBe(
+        "The server's certificate is for another name than tls-remote says",
+      );
+    }
+    expect(refusal(nameless, "tls-remote gw")).not.toBeNull();
+    expect(refusal(named, "tls-remote other\nverify-x509-name gw.test-site.org name")).toBeNull();
+    expect(() => refusal(named, 'tls-remote ""')).toThrow("tls-remote has an empty name");
+  });
+
   it("one without a name that is not trusted is told so", () => {
     expect(untrusted("DEPTH_ZERO_SELF_SIGNED_CERT", nameless)).toMatchObject({ verdict: "cert-invalid" });
   });

@@ -7,10 +7,10 @@ import type { X509Certificate } from "node:crypto";
 import { before } from "../../../model/text.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { optionOf, type Scope } from "./profile.ts";
-import { commonName, subjectText } from "./subject.ts";
+import { commonName, slashedSubject, subjectText } from "./subject.ts";
 
 export interface PeerRules {
-  readonly name: { readonly text: string; readonly kind: "subject" | "name" | "name-prefix" } | null;
+  readonly name: PeerName | null;
   /** Extended key usages that it must have, as OIDs. */
   readonly purposes: readonly string[];
   /** It must say what it is for at all. */
@@ -23,6 +23,12 @@ export interface PeerRules {
   readonly issuerFingerprints: readonly string[];
 }
 
+interface PeerName {
+  readonly option: "verify-x509-name" | "tls-remote";
+  readonly text: string;
+  readonly kind: "subject" | "slashed-subject" | "name" | "name-prefix";
+}
+
 const SERVER_PURPOSE = "1.3.6.1.5.5.7.3.1";
 const PURPOSES: ReadonlyMap<string, string> = new Map([
   ["TLS Web Server Authentication", SERVER_PURPOSE],
@@ -33,17 +39,12 @@ const PURPOSES: ReadonlyMap<string, string> = new Map([
 
 /** @throws TunnelConfigError */
 export function rulesOf({ options, inline }: Scope): PeerRules {
-  const [name, kind = "subject"] = optionOf(options, "verify-x509-name") ?? [];
-  if (kind !== "subject" && kind !== "name" && kind !== "name-prefix") {
-    throw new TunnelConfigError("verify-x509-name is by subject, name or name-prefix");
-  }
-  if (name === "") throw new TunnelConfigError("verify-x509-name has an empty name");
   const [role] = optionOf(options, "remote-cert-tls") ?? [];
   if (role !== undefined && role !== "server") throw new TunnelConfigError("remote-cert-tls must be server");
   const [purpose] = optionOf(options, "remote-cert-eku") ?? [];
   const isServer = role === "server" || optionOf(options, "ns-cert-type")?.[0] === "server";
   return {
-    name: name === undefined ? null : { text: name, kind },
+    name: peerNameOf(options) ?? oldPeerNameOf(options),
     purposes: [
       ...(isServer ? [SERVER_PURPOSE] : []),
       ...(purpose === undefined ? [] : [PURPOSES.get(purpose) ?? purpose]),
@@ -55,6 +56,26 @@ export function rulesOf({ options, inline }: Scope): PeerRules {
     fingerprints: fingerprintsOf("peer-fingerprint", { options, inline }),
     issuerFingerprints: fingerprintsOf("verify-hash", { options, inline }),
   };
+}
+
+/** @throws TunnelConfigError */
+function peerNameOf(options: Scope["options"]): PeerName | null {
+  const [text, kind = "subject"] = optionOf(options, "verify-x509-name") ?? [];
+  if (kind !== "subject" && kind !== "name" && kind !== "name-prefix") {
+    throw new TunnelConfigError("verify-x509-name is by subject, name or name-prefix");
+  }
+  if (text === "") throw new TunnelConfigError("verify-x509-name has an empty name");
+  return text === undefined ? null : { option: "verify-x509-name", text, kind };
+}
+
+/** `tls-remote` of before 2.4, which OpenVPN Connect knows still: a subject in either form, else the beginning of a name (2.3 options.c). @throws TunnelConfigError */
+function oldPeerNameOf(options: Scope["options"]): PeerName | null {
+  const [text] = optionOf(options, "tls-remote") ?? [];
+  if (text === undefined) return null;
+  if (text === "") throw new TunnelConfigError("tls-remote has an empty name");
+  const isSubject = text.includes("=") && text.includes(", ");
+  const kind = text.startsWith("/") ? "slashed-subject" : isSubject ? "subject" : "name-prefix";
+  return { option: "tls-remote", text, kind };
 }
 
 function fingerprintsOf(name: string, { options, inline }: Scope): readonly string[] {
@@ -83,7 +104,7 @@ export function refusalOf({ certificate, issuer: findIssuer }: PeerChain, rules:
     }
   }
   if (rules.name !== null && !hasName(certificate, rules.name))
-    return "The server's certificate is for another name than verify-x509-name says";
+    return `The server's certificate is for another name than ${rules.name.option} says`;
   const usage = keyUsageOf(certificate.raw);
   if (rules.needsKeyUsage && usage === null)
     return "The server's certificate has no key usage, which remote-cert-tls asks for";
@@ -97,11 +118,17 @@ export function refusalOf({ certificate, issuer: findIssuer }: PeerChain, rules:
     : "The server's certificate is not one for servers, as remote-cert-tls or remote-cert-eku asks";
 }
 
-function hasName({ raw }: X509Certificate, { text, kind }: NonNullable<PeerRules["name"]>): boolean {
+function hasName({ raw }: X509Certificate, { text, kind }: PeerName): boolean {
   const wanted = Buffer.from(text);
+  if (kind === "slashed-subject") return plain(slashedSubject(raw)) === plain(wanted);
   if (kind === "subject") return subjectText(raw).equals(wanted);
   const found = commonName(raw);
   return (kind === "name" ? found : found?.subarray(0, wanted.length))?.equals(wanted) === true;
+}
+
+/** Signs that 2.3 wrote as `_` in such a subject, where the profile may have them as they are (string_mod, X509_NAME_CHAR_CLASS). */
+function plain(subject: Buffer): string {
+  return subject.toString("latin1").replace(/[^\w.@:/=-]/g, "_");
 }
 
 function plainHex(fingerprint: string): string {
