@@ -246,6 +246,23 @@ describe("a core's words", () => {
     expect(met?.reason).toBe("the server does not speak HTTP/2, which the link's transport needs");
   });
 
+  it("take a failed request of xhttp for its carrier's fault, whatever ended it", () => {
+    const line = (end: string): string =>
+      `[Info] [7] transport/internet/splithttp: failed to GET https://lab.test/x/ > Get "https://lab.test/x/1": ${end}`;
+    for (const end of [
+      'net/http: HTTP/1.x transport connection broken: malformed HTTP response "\\x00\\x00"',
+      "EOF",
+      "http2: client connection force closed via ClientConn.Close",
+    ]) {
+      expect(judge(line(end)), end).toMatchObject({ verdict: "handshake-failed" });
+    }
+    expect(judge(line("x509: certificate has expired or is not yet valid"))?.verdict).toBe("cert-invalid");
+    expect(judge(line("dial tcp 1.2.3.4:1: connect: connection refused"))?.verdict).toBe("refused");
+    expect(judge("connection ends > failed to use xtls-rprx-vision, found outer tls version 771")?.reason).toBe(
+      "the link's flow needs TLS 1.3, and the server has an older one",
+    );
+  });
+
   it("are joined to the config that they are about", () => {
     const of = (engine: Engine, line: string) => cores[engine].explain(line);
     expect(of("xray", "2026/11/21 [Info] [123456] app/dispatcher: taking detour [n_1] for [tcp:a:443]")).toEqual({

@@ -43,10 +43,11 @@ const ROWS: readonly Row[] = [
     "the core refuses the config",
   ],
   [
-    /tls config is nil|udphop requires|found outer tls version|xtls only supports tls and reality|create method >|missing psk|unknown method/,
+    /tls config is nil|udphop requires|xtls only supports tls and reality|create method >|missing psk|unknown method/,
     "misconfigured",
     "the core cannot use the config",
   ],
+  [/found outer tls version/, "misconfigured", "the link's flow needs TLS 1.3, and the server has an older one"],
   [/non existing outtag|outbound not found|address already in use/, "internal-error", "the core was set up wrongly"],
   // What a hysteria2 server says about its own way to the target: the words after it are about that, not about the server.
   [
@@ -126,6 +127,12 @@ const ROWS: readonly Row[] = [
     /tls handshake timeout|handshake did not complete in time|no recent network activity|i\/o timeout|deadline exceeded/,
     "timeout",
     "the server did not answer in time",
+  ],
+  // xhttp's own requests: a server that refuses the credential has answered these before, so nothing is said of that.
+  [
+    /splithttp: failed to (?:get|post) /,
+    "handshake-failed",
+    "the server ends the transport's HTTP requests: it may speak another version of HTTP than the link's alpn names",
   ],
   [/connection reset by peer|broken pipe|\beof\b/, "closed", "the server closed the connection"],
 ];

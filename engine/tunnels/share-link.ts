@@ -18,7 +18,7 @@ import type { ProxyConfig } from "../protocols/share-link/proxy-config.ts";
 import type { Address } from "../transport/transport.ts";
 import { downloadThrough } from "../verify/download.ts";
 import type { Exit, VerifyEndpoint } from "../verify/endpoint.ts";
-import { type Judgement, judgeAttempt } from "../verify/share-link-verdict.ts";
+import { type Judgement, judgeAttempt, tellsMore } from "../verify/share-link-verdict.ts";
 import { type Asked, askThroughOutbound } from "../verify/verify-round.ts";
 import { fetchPin, ofFetchedPin } from "./fetched-pin.ts";
 import { type LinkSettings, linkOf } from "./link-settings.ts";
@@ -119,7 +119,7 @@ async function tryEngines(engines: readonly Engine[], ready: Ready): Promise<Out
         ready,
       );
       if (tried.kind === "passed") return tried.outcome;
-      failed ??= tried;
+      if (failed === undefined || tellsMore(failed.judgement, tried.judgement)) failed = tried;
       if (tried.judgement.isFinal) break;
     } catch (error) {
       if (failed !== undefined) break;

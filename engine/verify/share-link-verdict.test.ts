@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Finding } from "../cores/finding.ts";
 import { LINKS } from "../protocols/share-link/links.suite.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
-import { type Attempt, judgeAttempt, type Seen } from "./share-link-verdict.ts";
+import { type Attempt, judgeAttempt, type Seen, tellsMore } from "./share-link-verdict.ts";
 
 const SILENT: Seen = { kind: "silent", isOpen: true };
 const SHUT: Seen = { kind: "silent", isOpen: false };
@@ -97,6 +97,24 @@ describe("a failed attempt", () => {
       expect(say("vless tcp tls")).not.toContain("clock");
       expect(say("ss aead")).not.toContain("clock");
     }
+  });
+
+  it("names the flow's TLS where a server closes what is older", () => {
+    const closed = (link: string): string => judgeAttempt(attempt(link, [CLOSED])).message;
+    expect(closed("vless vision tls")).toMatch(/ \(also where its TLS is older than 1\.3, which the flow needs\)$/);
+    expect(closed("vless tcp tls")).not.toContain("flow");
+  });
+
+  it("gives way to the other core's words when it was only seen", () => {
+    const seen = judgeAttempt(attempt("vless tcp tls", [CLOSED, CLOSED]));
+    const words = judgeAttempt(attempt("vless tcp tls", [CLOSED], { findings: [told("misconfigured")] }));
+    const mute = judgeAttempt(attempt("vless tcp tls", [CLOSED], { findings: [told("closed")] }));
+    expect([tellsMore(seen, words), tellsMore(words, seen), tellsMore(words, words), tellsMore(seen, mute)]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 
   it("is final only where the other core could not see it differently", () => {

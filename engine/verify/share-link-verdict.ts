@@ -33,7 +33,11 @@ export interface Judgement {
   readonly peerAnswered: boolean;
   /** The way to the server stands, so that an endpoint that does not work at all would look the same. */
   readonly dependsOnEndpoint: boolean;
+  /** By the core's own words, not by how connections ended. */
+  readonly isTold: boolean;
 }
+
+type Sight = Omit<Judgement, "isTold">;
 
 /** Of several things that a core said, the one that explains the others. */
 const TELLING: readonly Verdict[] = [
@@ -52,10 +56,16 @@ const TELLING: readonly Verdict[] = [
 const FINAL: ReadonlySet<Verdict> = new Set(["auth-failed", "cert-invalid", "refused", "unresolved", "unreachable"]);
 
 export function judgeAttempt(attempt: Attempt): Judgement {
-  return byWords(attempt) ?? bySight(attempt);
+  const told = byWords(attempt);
+  return told === undefined ? { ...bySight(attempt), isTold: false } : { ...told, isTold: true };
 }
 
-function byWords({ findings, config, isDialled }: Attempt): Judgement | undefined {
+/** Whether the second core's judgement takes the place of the first one's: it names a cause, where the other only saw that connections end. */
+export function tellsMore(first: Judgement, second: Judgement): boolean {
+  return second.isTold && !first.isTold;
+}
+
+function byWords({ findings, config, isDialled }: Attempt): Sight | undefined {
   const reported = TELLING.map((verdict) => findings.find((finding) => finding.verdict === verdict)).find(
     (finding) => finding !== undefined,
   );
@@ -82,7 +92,7 @@ function sentence(verdict: Verdict, reason: string): string {
   return verdict === "stuck" ? `The tunnel is up, but leads nowhere: ${reason}` : first;
 }
 
-function bySight(attempt: Attempt): Judgement {
+function bySight(attempt: Attempt): Sight {
   const { seen, config, isDialled } = attempt;
   const others = seen.filter((one) => one.kind === "other");
   // What answers a request was sent one; over TLS a portal cannot read us either.
@@ -120,7 +130,7 @@ function bySight(attempt: Attempt): Judgement {
  * Trojan has no reply: what a server shows to unknown clients arrives as if the target had sent it. Its decoy gets our password where a web
  * server expects a request, and says that it cannot read that; a captive portal behind the server gets the request itself.
  */
-function ofOther({ account }: ProxyConfig, { words, isComplaint }: Extract<Seen, { kind: "other" }>): Judgement {
+function ofOther({ account }: ProxyConfig, { words, isComplaint }: Extract<Seen, { kind: "other" }>): Sight {
   if (account.protocol === "trojan" && isComplaint) {
     return {
       verdict: "auth-failed",
@@ -139,7 +149,7 @@ function ofOther({ account }: ProxyConfig, { words, isComplaint }: Extract<Seen,
   };
 }
 
-function ofRefusal(code: number | null, isDialled: boolean): Judgement {
+function ofRefusal(code: number | null, isDialled: boolean): Sight {
   // RFC 1928 section 6.
   if (code === 5)
     return {
@@ -168,7 +178,7 @@ function ofRefusal(code: number | null, isDialled: boolean): Judgement {
 }
 
 /** Every question ended at once without a byte: the way in which servers turn away clients that they do not know. */
-function ofClosed(attempt: Attempt, heard: boolean): Judgement {
+function ofClosed(attempt: Attempt, heard: boolean): Sight {
   const { isDialled, config, engine } = attempt;
   if (heard) {
     return {
@@ -202,7 +212,7 @@ function ofClosed(attempt: Attempt, heard: boolean): Judgement {
   if (engine === "xray" && isDialled && !isUp(attempt)) return ofRefusal(null, isDialled);
   return {
     verdict: "auth-failed",
-    message: `The server closes every connection at once, as it does with credentials that it does not know${clockHint(config)}`,
+    message: `The server closes every connection at once, as it does with credentials that it does not know${clockHint(config)}${flowHint(config)}`,
     isFinal: false,
     peerAnswered: true,
     dependsOnEndpoint: true,
@@ -214,6 +224,12 @@ function clockHint({ account }: ProxyConfig): string {
   if (account.protocol === "vmess") return " (also where one of the two clocks is off by more than 2 min)";
   const isTimed = account.protocol === "shadowsocks" && account.method.startsWith("2022-");
   return isTimed ? " (also where one of the two clocks is off by more than 30 s)" : "";
+}
+
+/** Servers close such a connection when they see its TLS, after the credential; sing-box's client does not look at it. */
+function flowHint({ account, security }: ProxyConfig): string {
+  const hasFlow = account.protocol === "vless" && account.flow !== "" && security.kind === "tls";
+  return hasFlow ? " (also where its TLS is older than 1.3, which the flow needs)" : "";
 }
 
 /** Whether the way to the server stands. sing-box opens its port's path when it does; xray says so in its log, or has nothing to set up. */
