@@ -115,9 +115,40 @@ describe("an AmneziaWG tunnel", () => {
     const outcome = await check(configOf(other, SHARED.replace("S2 = 16", "S2 = 30")));
     expect(outcome).toMatchObject({
       verdict: "misconfigured",
-      message: expect.stringContaining("means S2 = 16 there"),
+      message: expect.stringContaining("S2 is 16 there, and 30 here"),
     });
   }, 20_000);
+
+  it("tells S2 of covered answers too", async () => {
+    const server = await serverWith({
+      strip: (datagram) => covered(datagram, 148).subarray(PADDING),
+      dress: (message) => covered(Uint8Array.from([...new Uint8Array(PADDING).fill(9), ...message]), message.length),
+    });
+    const key = `HeaderProtectionKey = ${PROTECTION.toString("base64")}\n`;
+    const outcome = await check(configOf(server, SHARED.replace("S2 = 16", "S2 = 30") + key), false, 1_200);
+    expect(outcome).toMatchObject({
+      verdict: "misconfigured",
+      message: expect.stringContaining("S2 is 16 there, and 30 here"),
+    });
+  });
+
+  it("to another service on its port does not blame its settings", async () => {
+    const server = await serverWith({ dress: () => new Uint8Array(1_200) });
+    expect(await check(configOf(server, SHARED), false, 1_200)).toMatchObject({
+      verdict: "protocol-error",
+      message: "The server answered with 1200 bytes that this configuration cannot read",
+      hint: "Another service may be on this port, or S2 or H2 may be other than there",
+      peerAnswered: true,
+    });
+  });
+
+  it("names S1 and H1 among the reasons of silence", async () => {
+    const server = await serverWith({ clients: [] });
+    expect(await check(configOf(server, SHARED), false, 1_200)).toMatchObject({
+      verdict: "timeout",
+      message: expect.stringContaining("client key not registered there, S1 or H1 other than there, or clock behind"),
+    });
+  });
 
   it.each(["", `HeaderProtectionKey = ${base64(PROTECTION)}\nRandomTrailers = on\n`])(
     "whose datagrams come back to it is not connected, and nothing is said of its settings: %j",

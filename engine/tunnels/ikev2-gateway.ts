@@ -17,6 +17,7 @@ import { type Anchors, createAnchors, sameName } from "../protocols/ikev2/trust.
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 import { writePem } from "../protocols/keys/pem.ts";
 import { requirePrivateKey } from "../protocols/private-key.ts";
+import { onePerFamily } from "../transport/one-per-family.ts";
 import { WATCHED_TLS } from "../transport/tls-bounds.ts";
 import type { Address } from "../transport/transport.ts";
 import { checkTunnel } from "./check-tunnel.ts";
@@ -24,6 +25,7 @@ import { openForeignKey } from "./foreign-key.ts";
 import { IKE_PORT, NAT_PORT } from "./ikev2-attempt.ts";
 import { Ikev2Tunnel } from "./ikev2-tunnel.ts";
 import { withOwnAge } from "./own-certificate-age.ts";
+import { withUnasked } from "./unasked-addresses.ts";
 
 /** Of one configuration. */
 export interface PreparedGateway {
@@ -152,7 +154,8 @@ export async function checkGateway(prepared: PreparedGateway, context: ProbeCont
   const certificate = isTls ? null : ((await prepared.certificate?.open(context)) ?? null);
   const tls = isTls ? ((await prepared.certificate?.openTls(context)) ?? null) : null;
   context.phase("resolve");
-  const servers = await dialable(prepared, context);
+  const resolved = await dialable(prepared, context);
+  const servers = onePerFamily(resolved);
   const { login, sharedKey, wantedIdentity, gateway } = prepared;
   const anchors = (): Anchors => prepared.anchors ?? publicAnchors(context.transport.extraCaPem);
   let tunnel: Ikev2Tunnel | undefined;
@@ -173,18 +176,17 @@ export async function checkGateway(prepared: PreparedGateway, context: ProbeCont
     },
     context,
   ).catch((error: unknown) => {
-    throw withOwnAge(error, prepared.certificate?.own ?? null, context.wallNowMs());
+    const aged = withOwnAge(error, prepared.certificate?.own ?? null, context.wallNowMs());
+    throw withUnasked(aged, { resolved, asked: servers }, context);
   });
 }
 
-/** One address of each family, allowed for all ports that will be dialled. */
+/** Addresses that are allowed for all ports that will be dialled. */
 async function dialable({ host, ip, port }: PreparedGateway, context: ProbeContext): Promise<readonly Address[]> {
   const { transport } = context;
   const addresses = await transport.resolve(ip ?? host, port, "both", context);
   const withBoth = port === IKE_PORT ? await transport.resolve(ip ?? host, NAT_PORT, "both", context) : addresses;
-  return withBoth
-    .filter((each) => addresses.some((other) => other.ip === each.ip))
-    .filter(({ family }, index, all) => all.findIndex((other) => other.family === family) === index);
+  return withBoth.filter((each) => addresses.some((other) => other.ip === each.ip));
 }
 
 /** What is to be asked and may pass; when the gateway lets none of it through, a host of the networks that it does. */

@@ -8,17 +8,19 @@ import { targetsOf } from "../contract/tunnel-targets.ts";
 import { classify } from "../net/classify.ts";
 import { NetworkFault } from "../net/fault.ts";
 import { literalOf } from "../net/literal.ts";
-import { explainStray } from "../protocols/amneziawg/framing.ts";
+import { explainAnswer } from "../protocols/amneziawg/framing.ts";
 import type { AmneziaParams } from "../protocols/amneziawg/params.ts";
 import { addressBytes } from "../protocols/inner/packet.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
 import type { WireguardConfig, WireguardPeer } from "../protocols/wireguard/config.ts";
-import { type Framing, RESPONSE } from "../protocols/wireguard/message.ts";
+import type { Framing } from "../protocols/wireguard/message.ts";
 import { createPeerKeys, type PeerKeys } from "../protocols/wireguard/noise.ts";
+import type { Stray } from "../protocols/wireguard/session.ts";
 import { onePerFamily } from "../transport/one-per-family.ts";
 import type { Address } from "../transport/transport.ts";
 import { checkTunnel, type TunnelCheck } from "./check-tunnel.ts";
 import { askable } from "./inner-probe.ts";
+import { withUnasked } from "./unasked-addresses.ts";
 import { wireguardCrypto } from "./wireguard-crypto.ts";
 import { type TimestampMemory, type WireguardEndpoint, WireguardTunnel } from "./wireguard-tunnel.ts";
 
@@ -166,8 +168,18 @@ class PreparedServer implements WireguardEndpoint {
     return this.of.targetsFor(this, operators);
   }
 
-  diagnose(straySizes: readonly number[]): NetworkFault | null {
-    return diagnose(straySizes, this.of.params);
+  get moreReasons(): string {
+    const { params } = this.of;
+    return params === null ? "" : ` ${["S1", "H1", ...keyName(params)].join(" or ")} other than there,`;
+  }
+
+  get silenceRemark(): string {
+    const { count = 0, wanted = 0 } = this.of.params?.junk ?? {};
+    return count === wanted ? "" : `. Of ${wanted} junk packets (Jc) a check sends ${count} before each`;
+  }
+
+  diagnose(strays: readonly Stray[]): NetworkFault | null {
+    return diagnose(strays, this.of.params);
   }
 }
 
@@ -270,12 +282,17 @@ async function checkServer(
   context: ProbeContext,
 ): Promise<Outcome> {
   context.phase("resolve");
-  const addresses = await addressesOf(server, context);
-  return checkTunnel(new ServerCheck(server, addresses, dialling, deadlineAtMs, context), context);
+  const resolved = await addressesOf(server, context);
+  const asked = onePerFamily(resolved);
+  const check = checkTunnel(new ServerCheck(server, asked, dialling, deadlineAtMs, context), context);
+  if (asked.length === resolved.length) return check;
+  return check.catch((error: unknown) => {
+    throw withUnasked(error, { resolved, asked }, context);
+  });
 }
 
-async function addressesOf({ ip, host, port }: PreparedServer, context: ProbeContext): Promise<readonly Address[]> {
-  return onePerFamily(await context.transport.resolve(ip ?? host, port, "both", context));
+function addressesOf({ ip, host, port }: PreparedServer, context: ProbeContext): Promise<readonly Address[]> {
+  return context.transport.resolve(ip ?? host, port, "both", context);
 }
 
 /** Those that answer no handshake. What went wrong with us says nothing of them. */
@@ -306,7 +323,7 @@ async function isSilent(
 ): Promise<boolean> {
   let tunnel: WireguardTunnel | undefined;
   try {
-    const servers = await addressesOf(server, context);
+    const servers = onePerFamily(await addressesOf(server, context));
     tunnel = new WireguardTunnel(server, { framing, servers, withinMs }, context);
     await tunnel.open();
     return false;
@@ -357,24 +374,30 @@ function stuckHint(unknownKeys: readonly string[], params: AmneziaParams | null)
 }
 
 /** What came and could not be read, when nothing else came. */
-function diagnose(sizes: readonly number[], params: AmneziaParams | null): NetworkFault | null {
-  const size = sizes.find((each) => each >= RESPONSE.bytes) ?? sizes[0];
-  if (size === undefined) return null;
-  if (params === null) {
-    return new NetworkFault("protocol-error", `The server answered with ${size} bytes that are not WireGuard's`, {
+function diagnose(strays: readonly Stray[], params: AmneziaParams | null): NetworkFault | null {
+  const stray = strays.find(({ answer }) => answer !== null) ?? strays[0];
+  if (stray === undefined) return null;
+  const { answer, sizeBytes } = stray;
+  if (answer !== null) {
+    const words = params === null ? "it is one of AmneziaWG" : explainAnswer(params, answer, sizeBytes);
+    return new NetworkFault("misconfigured", `The server answered, but not as this configuration expects: ${words}`, {
       peerAnswered: true,
-      hint:
-        size >= RESPONSE.bytes
-          ? "It may be an AmneziaWG server, or another service"
-          : "Another service may be on this port",
+      ...(params !== null && { hint: `Settings read as AmneziaWG ${params.version}` }),
     });
   }
-  const words = explainStray(params, size);
-  if (words === null) return null;
-  return new NetworkFault("misconfigured", `The server answered, but not as this configuration expects: ${words}`, {
+  const words = params === null ? "are not WireGuard's" : "this configuration cannot read";
+  const mayDiffer =
+    params === null
+      ? "it may be an AmneziaWG server"
+      : `${["S2", "H2", ...keyName(params)].join(" or ")} may be other than there`;
+  return new NetworkFault("protocol-error", `The server answered with ${sizeBytes} bytes that ${words}`, {
     peerAnswered: true,
-    hint: `Settings read as AmneziaWG ${params.version}`,
+    hint: `Another service may be on this port, or ${mayDiffer}`,
   });
+}
+
+function keyName({ headerProtectionKey }: AmneziaParams): readonly string[] {
+  return headerProtectionKey === null ? [] : ["HeaderProtectionKey"];
 }
 
 /** Addresses without their prefixes; names (search domains in DNS) are left out. */

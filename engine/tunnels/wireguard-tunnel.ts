@@ -5,7 +5,7 @@ import { NetworkFault, whenAborted } from "../net/fault.ts";
 import { mostTelling } from "../net/fault-rank.ts";
 import type { Framing } from "../protocols/wireguard/message.ts";
 import type { PeerKeys } from "../protocols/wireguard/noise.ts";
-import { WireguardSession } from "../protocols/wireguard/session.ts";
+import { type Stray, WireguardSession } from "../protocols/wireguard/session.ts";
 import { encodeTai64n, nextTimestampNs } from "../protocols/wireguard/tai64n.ts";
 import type { Address, DatagramLink, DatagramListener } from "../transport/transport.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
@@ -24,8 +24,12 @@ export interface WireguardEndpoint {
   readonly mtuBytes: number;
   /** Of this key, for as long as the process lives. */
   readonly clock: TimestampMemory;
-  /** What unreadable datagrams of these sizes say of the configuration; null: nothing. */
-  diagnose(straySizes: readonly number[]): NetworkFault | null;
+  /** Why a server may be silent that plain WireGuard does not know, to be named among the reasons; empty: nothing. */
+  readonly moreReasons: string;
+  /** What a check did not do as the configuration says; empty: nothing. */
+  readonly silenceRemark: string;
+  /** What unreadable datagrams say of the configuration; null: nothing. */
+  diagnose(strays: readonly Stray[]): NetworkFault | null;
 }
 
 /** Of one check. */
@@ -218,12 +222,12 @@ export class WireguardTunnel implements Tunnel, DatagramListener {
         { peerAnswered: true, ...(hint !== undefined && { hint }) },
       );
     }
-    const diagnosis = this.#endpoint.diagnose(this.#session.straySizes);
+    const diagnosis = this.#endpoint.diagnose(this.#session.strays);
     if (diagnosis !== null) return diagnosis;
     const seconds = Math.round(afterMs / 100) / 10;
     return new NetworkFault(
       "timeout",
-      `No handshake response in ${seconds} s: server down, UDP blocked, wrong server public key, client key not registered there, or clock behind`,
+      `No handshake response in ${seconds} s: server down, UDP blocked, wrong server public key, client key not registered there,${this.#endpoint.moreReasons} or clock behind`,
       {
         peerAnswered: false,
         hint: hint ?? this.#whatCameBack(),
@@ -235,7 +239,7 @@ export class WireguardTunnel implements Tunnel, DatagramListener {
     const sent = `${this.#session.attempts} initiations were sent`;
     return this.#session.isMirrored
       ? `${sent}, and only this checker's own datagrams came back: something on the way mirrors them`
-      : `${sent} and nothing came back`;
+      : `${sent} and nothing came back${this.#endpoint.silenceRemark}`;
   }
 }
 

@@ -5,7 +5,7 @@ import { must } from "../../../testkit/must.ts";
 import { assertProperty } from "../../../testkit/property.ts";
 import { parseIni } from "../wireguard/ini.ts";
 import { plainFraming, setUint32, uint32At } from "../wireguard/message.ts";
-import { createFraming, explainStray } from "./framing.ts";
+import { createFraming, explainAnswer } from "./framing.ts";
 import { type AmneziaParams, hasPreamble, parseParams } from "./params.ts";
 import { encodeSignature, parseSignature } from "./tags.ts";
 
@@ -68,8 +68,8 @@ describe("generations", () => {
 
 describe("parameters", () => {
   it.each([
-    ["Jc=4000000000", "Jc must be a number from 0 to 16"],
-    ["Jc=x", "Jc must be a number from 0 to 16"],
+    ["Jc=4000000000", "Jc must be a number from 0 to 65535"],
+    ["Jc=x", "Jc must be a number from 0 to 65535"],
     [
       "S5=3",
       "config has an obfuscation key that is not known (Jc to Jmax, S1 to S4, H1 to H4, I1 to I5 and J1 to J3 are)",
@@ -78,8 +78,7 @@ describe("parameters", () => {
       "Junk=3",
       "config has an obfuscation key that is not known (Jc to Jmax, S1 to S4, H1 to H4, I1 to I5 and J1 to J3 are)",
     ],
-    ["Jc=15\nJmin=1\nI1=<r 5>\nI2=<r 5>", "Jc and I1 to I5 are more than 16 packets"],
-    ["I1=<r 1200>\nI2=<r 1200>", "junk and I1 to I5 are more than 2048 bytes"],
+    ["I1=<r 1200>\nI2=<r 1200>", "I1 to I5 are more than 2048 bytes"],
     ["I1=<r 999999999>", "I1 has a tag of more than 1400 bytes"],
     ["I1=<r 1000><r 1000>", "I1 is a packet of more than 1400 bytes"],
     ["I1=<zz>", "I1 has a tag that is not known"],
@@ -95,6 +94,20 @@ describe("parameters", () => {
     ["Itime=soon", "Itime must be a number from 0 to 4294967295"],
   ])("are refused: %j", (lines, reason) => {
     expect(reasonOf(lines)).toBe(reason);
+  });
+
+  it.each([
+    ["Jc=120\nJmin=23\nJmax=911", 16],
+    ["Jc=15\nJmin=1\nI1=<r 5>\nI2=<r 5>", 14],
+    ["Jc=16\nJmin=200\nJmax=201", 10],
+    ["Jc=4\nJmin=100\nI1=<r 1400>\nI2=<r 640>", 0],
+    ["Jc=3\nJmin=40\nJmax=70", 3],
+  ])("of more junk than a check sends are taken, and less is sent: %j", (lines, count) => {
+    const params = paramsOf(lines);
+    expect(params.junk.count).toBe(count);
+    const packets = createFraming(params, around()).preamble();
+    expect(packets.length).toBe(count + params.signatures.length);
+    expect(packets.reduce((sum, { length }) => sum + length, 0)).toBeLessThanOrEqual(2_048);
   });
 
   it("that are empty send nothing before a handshake", () => {
@@ -259,10 +272,10 @@ describe("framing", () => {
 describe("unreadable answers", () => {
   it("say what is another at the server", () => {
     const params = paramsOf(NEW);
-    expect(explainStray(params, 92 + 25)).toContain("H2");
-    expect(explainStray(params, 64 + 35)).toContain("H3");
-    expect(explainStray(params, 150)).toBe("a handshake response of 150 bytes means S2 = 58 there, and it is 25 here");
-    expect(explainStray(params, 60)).toBeNull();
+    expect(explainAnswer(params, "response", 92 + 25)).toBe("H2 is another there");
+    expect(explainAnswer(params, "cookie", 64 + 35)).toBe("H3 is another there");
+    expect(explainAnswer(params, "response", 150)).toBe("S2 is 58 there, and 25 here");
+    expect(explainAnswer(params, "cookie", 64)).toBe("S3 is 0 there, and 35 here");
     expect(uint32At(hex("0102030405"), 1)).toBe(0x05040302);
   });
 });

@@ -66,6 +66,11 @@ export function createFraming(params: AmneziaParams, deps: FramingDeps): Framing
       ...read(datagram, "cookie", padding.cookie, COOKIE_REPLY.bytes, headers.cookie),
       ...read(datagram, "transport", padding.transport, TRANSPORT.leastBytes, headers.transport),
     ],
+    ending(datagram, sizeBytes) {
+      const start = datagram.length - sizeBytes;
+      const isCovered = key !== null && start >= NONCE_BYTES;
+      return isCovered ? uncovered(datagram, start, datagram.length, sizeBytes, key) : datagram.subarray(-sizeBytes);
+    },
     extraPadding: () => within(params.contentPadding),
   };
 }
@@ -78,11 +83,10 @@ function uncovered(datagram: Uint8Array, start: number, end: number, hiddenBytes
   return message;
 }
 
-/** Explains a server's datagram that these settings cannot read. @returns null when its size suggests nothing */
-export function explainStray(params: AmneziaParams, sizeBytes: number): string | null {
-  const { response, cookie } = params.padding;
-  if (sizeBytes === RESPONSE.bytes + response) return "H2 (or HeaderProtectionKey) is another there";
-  if (sizeBytes === COOKIE_REPLY.bytes + cookie) return "H3 (or HeaderProtectionKey) is another there";
-  if (sizeBytes < RESPONSE.bytes) return null;
-  return `a handshake response of ${sizeBytes} bytes means S2 = ${sizeBytes - RESPONSE.bytes} there, and it is ${response} here`;
+/** Explains an answer that these settings cannot read. */
+export function explainAnswer({ padding }: AmneziaParams, answer: "response" | "cookie", sizeBytes: number): string {
+  const isResponse = answer === "response";
+  const [name, own] = isResponse ? (["2", padding.response] as const) : (["3", padding.cookie] as const);
+  const there = sizeBytes - (isResponse ? RESPONSE.bytes : COOKIE_REPLY.bytes);
+  return there === own ? `H${name} is another there` : `S${name} is ${there} there, and ${own} here`;
 }

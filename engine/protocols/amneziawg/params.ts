@@ -10,6 +10,8 @@ import { parseSignature, type SignaturePacket } from "./tags.ts";
 /** What goes before an initiation, in packets and bytes (docs/decisions/0005-no-weapon.md: we are no weapon). */
 const MAX_PREAMBLE_PACKETS = 16;
 const MAX_PREAMBLE_BYTES = 2_048;
+/** awg-tools, config.c: 16 bits. */
+const MAX_JC = 0xffff;
 /** A datagram that no path fragments. */
 const MAX_PADDING = 1_400;
 /** Header protection takes its nonce from the padding. */
@@ -23,9 +25,18 @@ export interface Range {
 
 export type AmneziaVersion = "plain" | "1.0" | "1.5" | "2.0" | "3.x";
 
+export interface Junk {
+  /** What a check sends: no more than the bounds above leave. */
+  readonly count: number;
+  /** Jc of the file. */
+  readonly wanted: number;
+  readonly least: number;
+  readonly most: number;
+}
+
 export interface AmneziaParams {
   readonly version: AmneziaVersion;
-  readonly junk: { readonly count: number; readonly least: number; readonly most: number };
+  readonly junk: Junk;
   /** S1 to S4: random bytes before each kind of message. */
   readonly padding: {
     readonly initiation: number;
@@ -82,7 +93,6 @@ export const AMNEZIA_KEYS: readonly string[] = [
 /** @throws TunnelConfigError */
 export function parseParams(section: Section): AmneziaParams {
   refuseUnknown(section);
-  const junk = junkOf(section);
   const ranges = NUMBERED.headers.map((name) => headerOf(section, name));
   requireApart(ranges);
   const version = versionOf(section, ranges);
@@ -95,7 +105,8 @@ export function parseParams(section: Section): AmneziaParams {
   // J1 to J3 are sent on handshakes that the I set is not due for: never by who sends one.
   packets(CONTROLLED_JUNK);
   const signatures = packets(SIGNATURES).filter(({ sizeBytes }) => sizeBytes > 0);
-  requireModest(junk, signatures);
+  requireModest(signatures);
+  const junk = junkOf(section, signatures);
   const padding = paddingOf(section);
   const headerProtectionKey = protectionKeyOf(section, padding);
   for (const name of TIMERS) rangeOf(section, name, 0xffff_ffff);
@@ -139,31 +150,30 @@ function countOf(section: Section, name: string, most: number): number {
   return value;
 }
 
-function junkOf(section: Section): AmneziaParams["junk"] {
-  const count = countOf(section, "Jc", MAX_PREAMBLE_PACKETS);
+/** No server looks at junk, so a file with more of it than a check sends is checked with less (files of Jc = 120 are common). */
+function junkOf(section: Section, signatures: readonly SignaturePacket[]): Junk {
+  const wanted = countOf(section, "Jc", MAX_JC);
   const least = countOf(section, "Jmin", MAX_PADDING);
   const most = entryOf(section, "Jmax") === undefined ? least : countOf(section, "Jmax", MAX_PADDING);
   if (least > most) throw new TunnelConfigError("Jmin is above Jmax");
-  if (count * least > MAX_PREAMBLE_BYTES) {
-    throw new TunnelConfigError(`Jc packets of Jmin bytes are more than ${MAX_PREAMBLE_BYTES} bytes of junk`);
-  }
-  return { count, least, most };
+  const leftBytes = MAX_PREAMBLE_BYTES - bytesOf(signatures);
+  const places = MAX_PREAMBLE_PACKETS - signatures.length;
+  return { count: Math.min(wanted, places, Math.floor(leftBytes / Math.max(1, least))), wanted, least, most };
 }
 
-function requireModest({ count, least }: AmneziaParams["junk"], signatures: readonly SignaturePacket[]): void {
-  if (count + signatures.length > MAX_PREAMBLE_PACKETS) {
-    throw new TunnelConfigError(`Jc and I1 to I5 are more than ${MAX_PREAMBLE_PACKETS} packets`);
-  }
-  const signed = signatures.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  if (signed + count * least > MAX_PREAMBLE_BYTES) {
-    throw new TunnelConfigError(`junk and I1 to I5 are more than ${MAX_PREAMBLE_BYTES} bytes`);
+function bytesOf(signatures: readonly SignaturePacket[]): number {
+  return signatures.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+}
+
+function requireModest(signatures: readonly SignaturePacket[]): void {
+  if (bytesOf(signatures) > MAX_PREAMBLE_BYTES) {
+    throw new TunnelConfigError(`I1 to I5 are more than ${MAX_PREAMBLE_BYTES} bytes`);
   }
 }
 
 /** What junk may be long so that all of it stays within the limit. */
 export function junkBytesOf({ junk, signatures }: AmneziaParams): Range {
-  const signed = signatures.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  const share = junk.count === 0 ? 0 : Math.floor((MAX_PREAMBLE_BYTES - signed) / junk.count);
+  const share = junk.count === 0 ? 0 : Math.floor((MAX_PREAMBLE_BYTES - bytesOf(signatures)) / junk.count);
   return { first: junk.least, last: Math.max(junk.least, Math.min(junk.most, share)) };
 }
 

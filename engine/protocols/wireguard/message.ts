@@ -34,6 +34,8 @@ export interface Framing {
   wrap(kind: "initiation" | "transport", message: Uint8Array): Uint8Array;
   /** What a datagram may be, likeliest first; empty when it is none of ours. */
   unwrap(datagram: Uint8Array): readonly Framed[];
+  /** Its last bytes as a message of this size, whatever number stands in the place of the type; fewer where it is shorter. */
+  ending(datagram: Uint8Array, sizeBytes: number): Uint8Array;
   /** Zero bytes that go behind an inner packet, beyond the padding to 16. */
   extraPadding(): number;
 }
@@ -66,6 +68,7 @@ function framingWith(reserved: Uint8Array | null): Framing {
       message.fill(0, 1, 4);
       return [{ kind, message }];
     },
+    ending: (datagram, sizeBytes) => datagram.subarray(-sizeBytes),
     extraPadding: () => 0,
   };
 }

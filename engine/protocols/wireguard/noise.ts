@@ -204,12 +204,17 @@ export type ReadResponse =
   /** Not made by who holds our public key, or broken: says nothing about the server. */
   | { readonly kind: "not-authentic" };
 
+/** Whether it was made by who holds our public key: the mac1 covers all before it, whatever number stands in the place of the type. */
+export function isResponse({ crypto, ownMac1Key }: PeerKeys, message: Uint8Array): boolean {
+  if (message.length !== RESPONSE.bytes) return false;
+  const mac1 = crypto.mac(ownMac1Key, message.subarray(0, RESPONSE.mac1));
+  return areEqual(mac1, message.subarray(RESPONSE.mac1, RESPONSE.mac2));
+}
+
 /** @param message a response's bytes, whose receiver index is the initiation's */
 export function readResponse(peer: PeerKeys, initiation: Asked, message: Uint8Array): ReadResponse {
   const { crypto } = peer;
-  if (message.length !== RESPONSE.bytes) return { kind: "not-authentic" };
-  const mac1 = crypto.mac(peer.ownMac1Key, message.subarray(0, RESPONSE.mac1));
-  if (!areEqual(mac1, message.subarray(RESPONSE.mac1, RESPONSE.mac2))) return { kind: "not-authentic" };
+  if (!isResponse(peer, message)) return { kind: "not-authentic" };
 
   const ephemeralBytes = Uint8Array.from(message.subarray(RESPONSE.ephemeral, RESPONSE.nothing));
   const ephemeral = crypto.publicKey(ephemeralBytes);

@@ -144,20 +144,25 @@ describe("a session", () => {
     expect(session.receive(back).kind).toBe("packet");
     expect(session.receive(back)).toEqual({ kind: "ignored" });
     expect(session.receive(last(session.initiate()))).toEqual({ kind: "ignored" });
-    expect(session.straySizes).toEqual([]);
+    expect(session.strays).toEqual([]);
   });
 
-  it("remembers sizes of what cannot be an answer, until one came", () => {
+  it("remembers what cannot be read, until an answer came, and which of it is an answer after all", () => {
     const server = serverOf();
     const session = sessionWith(server);
     const response = some(server.answer(last(session.initiate())));
     const forged = Uint8Array.from(response).fill(1, 20);
-    for (const stray of [new Uint8Array(104), forged, Uint8Array.of(9)]) {
+    const padded = Uint8Array.of(1, 2, 3, ...response);
+    for (const stray of [new Uint8Array(104), forged, Uint8Array.of(9), padded]) {
       expect(session.receive(stray)).toEqual({ kind: "ignored" });
     }
     session.receive(response);
     session.receive(new Uint8Array(50));
-    expect(session.straySizes).toEqual([104, 1]);
+    expect(session.strays).toEqual([
+      { sizeBytes: 104, answer: null },
+      { sizeBytes: 1, answer: null },
+      { sizeBytes: 95, answer: "response" },
+    ]);
   });
 
   it("puts reserved bytes on the wire and takes them off", () => {
@@ -197,6 +202,6 @@ describe("a session", () => {
       }),
       { numRuns: 100_000 },
     );
-    expect(fresh.straySizes.length).toBe(8);
+    expect(fresh.strays.length).toBe(8);
   }, 120_000);
 });

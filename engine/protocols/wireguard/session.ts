@@ -7,7 +7,7 @@
 import { SentDatagrams } from "../sent-datagrams.ts";
 import { DataSession } from "./data.ts";
 import { COOKIE_REPLY, type Framed, type Framing, RESPONSE, TRANSPORT, uint32At } from "./message.ts";
-import { type Asked, createInitiation, type PeerKeys, readCookie, readResponse } from "./noise.ts";
+import { type Asked, createInitiation, isResponse, type PeerKeys, readCookie, readResponse } from "./noise.ts";
 
 /** Attempts whose answers are still taken, and sessions that are still read. */
 const ATTEMPT_LIMIT = 16;
@@ -16,8 +16,15 @@ const SESSION_LIMIT = 4;
 const COOKIE_LIMIT = 4;
 /** Datagrams of handshakes that are remembered, to know them when they come back: more than a check sends (amneziawg/params.ts). */
 const SENT_LIMIT = 256;
-/** Sizes of unreadable datagrams that are remembered, for the diagnosis. */
+/** Unreadable datagrams that are remembered, for the diagnosis. */
 const STRAY_LIMIT = 8;
+
+/** A datagram that came before a handshake was complete and could not be read. */
+export interface Stray {
+  readonly sizeBytes: number;
+  /** What its end proves to be an answer of a server that has our keys, behind padding or under numbers of its own; null: nothing. */
+  readonly answer: "response" | "cookie" | null;
+}
 
 export type SessionEvent =
   /** A handshake is complete. `attempt` counts from 0. */
@@ -57,7 +64,7 @@ export class WireguardSession {
   #started = 0;
   #cookies = 0;
   #cookie: Uint8Array | null = null;
-  #straySizes: number[] = [];
+  #strays: Stray[] = [];
   readonly #sent = new SentDatagrams(SENT_LIMIT);
 
   constructor(peer: PeerKeys, deps: SessionDeps) {
@@ -75,9 +82,9 @@ export class WireguardSession {
     return this.#cookies > 0;
   }
 
-  /** Sizes of the first datagrams that came before a handshake was complete and could not be read; those of this client are left out. */
-  get straySizes(): readonly number[] {
-    return this.#straySizes;
+  /** The first ones; datagrams of this client that came back are left out. */
+  get strays(): readonly Stray[] {
+    return this.#strays;
   }
 
   /** Whether datagrams of this client have come back before a handshake was complete. */
@@ -126,9 +133,17 @@ export class WireguardSession {
     }
     // A forged or late handshake message says nothing; what cannot be one, while an answer to a handshake is awaited, may say much.
     const isStray = this.#sessions.length === 0 && candidates.every(({ kind }) => kind === "transport");
-    const isTold = isStray && this.#straySizes.length < STRAY_LIMIT && !this.#sent.recognise(datagram);
-    if (isTold) this.#straySizes.push(datagram.length);
+    const isTold = isStray && this.#strays.length < STRAY_LIMIT && !this.#sent.recognise(datagram);
+    if (isTold) this.#strays.push({ sizeBytes: datagram.length, answer: this.#answerIn(datagram) });
     return IGNORED;
+  }
+
+  #answerIn(datagram: Uint8Array): Stray["answer"] {
+    const { framing } = this.#deps;
+    if (isResponse(this.#peer, framing.ending(datagram, RESPONSE.bytes))) return "response";
+    const ending = framing.ending(datagram, COOKIE_REPLY.bytes);
+    const isCookie = this.#attempts.some(({ initiation }) => readCookie(this.#peer, initiation, ending) !== null);
+    return isCookie ? "cookie" : null;
   }
 
   #read({ kind, message }: Framed): SessionEvent {
