@@ -148,6 +148,13 @@ describe("an OpenConnect tunnel", () => {
     const mute = await openTcpPeer();
     const plain = await openTcpPeer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
     peers.push(mute, plain);
+    const full = await openTcpPeer((socket) => socket.resetAndDestroy());
+    peers.push(full);
+    expect(await check(full.port)).toMatchObject({
+      verdict: "closed",
+      category: "server_not_connected",
+      hint: expect.stringContaining("takes no more clients"),
+    });
     expect(await check(mute.port, {}, 600)).toMatchObject({ verdict: "timeout", category: "server_not_connected" });
     expect(await check(plain.port)).toMatchObject({ verdict: "handshake-failed", category: "server_not_connected" });
     expect(await check(await closedPort())).toMatchObject({ verdict: "refused", category: "server_not_connected" });
@@ -169,8 +176,18 @@ describe("an OpenConnect tunnel", () => {
     });
     const broken = await serverWith({ isCut: true, greets: [Buffer.from("not a frame at all")] });
     expect(await check(broken.port, {}, 1_500)).toMatchObject({
-      verdict: "stuck",
-      peer: expect.stringContaining("CSTP"),
+      verdict: "protocol-error",
+      message: expect.stringMatching(/^The tunnel cannot be read: .*CSTP/),
+    });
+  });
+
+  it("that floods is left", async () => {
+    const frame = encodeFrame(FRAME.keepalive, Buffer.alloc(65_000));
+    const server = await serverWith({ isCut: true, greets: Array.from({ length: 140 }, () => frame) });
+    expect(await check(server.port, {}, 3_000)).toMatchObject({
+      verdict: "protocol-error",
+      category: "server_not_connected",
+      message: "The server floods this checker",
     });
   });
 

@@ -12,8 +12,10 @@ import {
   reasonOf,
 } from "../protocols/openconnect/cstp.ts";
 import { AnswerParser, encodeRequest, type HttpAnswer, type HttpRequest } from "../protocols/openconnect/http.ts";
-import { needsCertificate, unexpected } from "../protocols/openconnect/refusals.ts";
+import { closedBeforeLogin, needsCertificate, unexpected } from "../protocols/openconnect/refusals.ts";
 
+/** A check sees some 10 kB of a server; beyond this it is drowning us. */
+const RECEIVED_LIMIT_BYTES = 8 * 1024 * 1024;
 /** What waits to be sent to a server that does not read; more is dropped, as any network does. */
 const WAITING_LIMIT_BYTES = 64 * 1024;
 
@@ -32,10 +34,12 @@ export class OpenconnectLink {
   #frames: FrameReader | null = null;
   #listener: ((packet: Uint8Array, atMs: number) => void) | null = null;
   #onGone: (() => void) | null = null;
+  #received = 0;
   #isOver = false;
   #hasAnswered = false;
   #isLeaving = false;
   #ending: string | null = null;
+  #fault: Error | null = null;
 
   /** @param signal ends the socket below */
   constructor(socket: TLSSocket, signal: AbortSignal, now: () => number) {
@@ -54,6 +58,11 @@ export class OpenconnectLink {
   /** Why the server has ended the tunnel; null while it has not. */
   get ending(): string | null {
     return this.#ending;
+  }
+
+  /** Why this client has ended the tunnel; null while it has not. */
+  get fault(): Error | null {
+    return this.#fault;
   }
 
   ask(request: HttpRequest): Promise<HttpAnswer> {
@@ -89,7 +98,9 @@ export class OpenconnectLink {
   }
 
   #receive(bytes: Buffer): void {
+    this.#received += bytes.length;
     try {
+      if (this.#received > RECEIVED_LIMIT_BYTES) throw unexpected("The server floods this checker");
       if (this.#frames !== null) this.#readFrames(this.#frames, bytes);
       else this.#readAnswer(bytes);
     } catch (error) {
@@ -135,7 +146,7 @@ export class OpenconnectLink {
   }
 
   #fail(fault: Error): void {
-    if (this.#frames !== null) this.#endedWith(fault.message);
+    if (this.#frames !== null) this.#fault ??= fault;
     this.#waiting?.reject(fault);
     this.#waiting = null;
     this.#socket.destroy();
@@ -164,10 +175,7 @@ export class OpenconnectLink {
         peerAnswered: true,
       });
     }
-    return new NetworkFault("closed", "The server closed the connection instead of answering the login", {
-      peerAnswered: true,
-      hint: "A server that wants a client certificate, or has banned this checker's address, does so",
-    });
+    return closedBeforeLogin();
   }
 }
 

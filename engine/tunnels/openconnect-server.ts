@@ -52,8 +52,10 @@ export async function checkServer(prepared: PreparedServer, context: ProbeContex
     },
     context,
   );
-  const ending = tunnel?.ending ?? null;
-  if (outcome.verdict !== "stuck" || ending === null) return outcome;
+  if (outcome.verdict !== "stuck" || tunnel === undefined) return outcome;
+  const { fault, ending } = tunnel;
+  if (fault !== null) throw fault;
+  if (ending === null) return outcome;
   return { ...outcome, message: "The server ended the tunnel before anything came back through it", peer: ending };
 }
 

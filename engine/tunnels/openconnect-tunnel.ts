@@ -5,11 +5,12 @@ import type { ConnectionOptions, TLSSocket } from "node:tls";
 import { withoutBrackets } from "../../model/url.ts";
 import type { ProbeContext } from "../contract/probe.ts";
 import { certificateFaultOf } from "../net/certificate-fault.ts";
+import { classify } from "../net/classify.ts";
 import { faultOfAbort, NetworkFault, whenAborted } from "../net/fault.ts";
 import { type LoginResult, type LoginSettings, logIn } from "../protocols/openconnect/login.ts";
 import type { TunnelOffer } from "../protocols/openconnect/offer.ts";
 import { isPinned, pinsOf } from "../protocols/openconnect/pin.ts";
-import { unexpected } from "../protocols/openconnect/refusals.ts";
+import { closedBeforeTls, unexpected } from "../protocols/openconnect/refusals.ts";
 import type { Address, DialContext } from "../transport/transport.ts";
 import { OpenconnectLink } from "./openconnect-link.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
@@ -72,6 +73,11 @@ export class OpenconnectTunnel implements Tunnel {
   /** Why the server has ended it; null while it has not. */
   get ending(): string | null {
     return this.#link?.ending ?? null;
+  }
+
+  /** Why this client has ended it; null while it has not. */
+  get fault(): Error | null {
+    return this.#link?.fault ?? null;
   }
 
   async open(): Promise<TunnelInfo> {
@@ -140,7 +146,9 @@ export class OpenconnectTunnel implements Tunnel {
       ...(isIP(host) === 0 ? { servername: host } : { host }),
       ...(ca !== null && { ca }),
     };
-    const secure = await this.#context.transport.connectTls(addresses, port, options, context);
+    const secure = await this.#context.transport.connectTls(addresses, port, options, context).catch((error) => {
+      throw classify(error, "handshake").verdict === "closed" ? closedBeforeTls(error) : error;
+    });
     const fault = this.#distrust(secure, host);
     if (fault !== null) {
       secure.destroy();

@@ -158,6 +158,7 @@ describe("a login", () => {
     ["a page that is not there", [{ status: 404 }, { status: 404 }], "misconfigured", /not an OpenConnect/],
     ["XML of something else", [form("<html/>"), form("<html/>")], "misconfigured", /not an OpenConnect/],
     ["trouble", [{ status: 503, headers: [["x-reason", "down"]] }], "rejected", /HTTP 503/],
+    ["too many requests", [{ status: 429 }], "rejected", /HTTP 429/],
     ["a wrong password", [...named, form(RECORDED.failed)], "auth-failed", /refused the username or password/],
     ["a wrong password at an ASA", [form(ASA.form), form(ASA.refused)], "auth-failed", /refused the username or/],
     [

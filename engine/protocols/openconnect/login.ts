@@ -117,7 +117,7 @@ class Login {
 
   /** A server that asks for a password in HTTP's own way hides its login, and bans who knocks too often. */
   #isNotUnderstood({ status, body }: HttpAnswer): boolean {
-    if (this.#isPlain || this.#hasSpoken || status === 401 || status >= 500) return false;
+    if (this.#isPlain || this.#hasSpoken || status === 401 || isTrouble(status)) return false;
     return status !== 200 || readForm(body) === undefined;
   }
 
@@ -126,7 +126,7 @@ class Login {
     const { status } = answer;
     const said = this.#clean(headerOf(answer, "x-reason") ?? answer.phrase);
     if (this.#isNamed && (status === 401 || status === 403)) throw this.#refused(said);
-    if (status >= 500) throw refusals.serverTrouble(`The server has trouble of its own (HTTP ${status})`, said);
+    if (isTrouble(status)) throw refusals.serverTrouble(`The server has trouble of its own (HTTP ${status})`, said);
     const login = status === 200 ? readForm(answer.body) : undefined;
     if (login === undefined) {
       if (!this.#hasSpoken) throw refusals.notOpenconnect(answer);
@@ -265,6 +265,11 @@ class Login {
       .filter((secret) => secret !== "")
       .reduce((clean, secret) => clean.replaceAll(secret, "…"), text);
   }
+}
+
+/** Of the server or what stands before it, as with too many requests; it may be over at the next check. */
+function isTrouble(status: number): boolean {
+  return status >= 500 || status === 429;
 }
 
 /** A list without one begins with its standard one. */

@@ -51,6 +51,24 @@ export function noSuchGroup(offered: readonly string[]): NetworkFault {
   });
 }
 
+/** ocserv closes so what it takes no more of, without a word; and over TLS 1.2 what shows no certificate where it wants one. */
+const CLOSES =
+  "A server that takes no more clients, has banned this checker's address, or wants a client certificate does so";
+
+export function closedBeforeTls(cause: unknown): NetworkFault {
+  return new NetworkFault("closed", "The server took the connection and closed it during the TLS handshake", {
+    hint: CLOSES,
+    cause,
+  });
+}
+
+export function closedBeforeLogin(): NetworkFault {
+  return new NetworkFault("closed", "The server closed the connection instead of answering the login", {
+    peerAnswered: true,
+    hint: CLOSES,
+  });
+}
+
 export function unexpected(words: string, said: string | null = null): NetworkFault {
   return new NetworkFault("protocol-error", words, detail(said));
 }
