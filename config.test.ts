@@ -146,3 +146,12 @@ it.each([
 ])("a service that listens on %s is asked at %s", (host, url) => {
   expect(loadClientConfig({}, { SONDE_HOST: host, SONDE_PORT: "9000", SONDE_KEY: "k" }).url).toBe(url);
 });
+
+it("a first key that is there and cannot be read is told from one that is not there", () => {
+  const folder = mkdtempSync(join(credentials, "data-"));
+  expect(loadClientConfig({}, { SONDE_DATA_DIR: folder }).key).toBeNull();
+  mkdirSync(join(folder, "owner.key"));
+  expect(() => loadClientConfig({}, { SONDE_DATA_DIR: folder })).toThrow(
+    /^cannot read the key in .*owner\.key \(EISDIR\): set SONDE_KEY/,
+  );
+});

@@ -444,11 +444,17 @@ export function hasDumbTerminal(): boolean {
   return process.env.TERM === "dumb";
 }
 
+/** @throws ConfigError for one that is there and cannot be read */
 function readOwnerKey(dataDir: string): string | null {
+  const path = resolve(dataDir, OWNER_KEY_FILE);
   try {
-    return readFileSync(resolve(dataDir, OWNER_KEY_FILE), "utf8").trim();
-  } catch {
-    return null;
+    return readFileSync(path, "utf8").trim();
+  } catch (error) {
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return null;
+    throw new ConfigError(
+      `cannot read the key in ${path} (${code}): set SONDE_KEY, or run this as the user that the service runs as`,
+    );
   }
 }
 

@@ -50,13 +50,14 @@ it.each<[string, RequestListener, string]>([
 });
 
 it.each([
-  [404, "Server not found", "Server not found"],
+  [404, "Server not found", "there is no such monitor: sonde monitors lists them"],
+  [404, "Webhook not found", "Webhook not found"],
   [401, "Invalid or expired API key", "Invalid or expired API key: give another one with --key or SONDE_KEY"],
   [500, "Internal server error", "the service answered 500: Internal server error"],
   [
     422,
     "127.0.0.1 cannot be monitored: 127.0.0.1 is a loopback address.",
-    "127.0.0.1 cannot be monitored: 127.0.0.1 is a loopback address; who runs the service opens it with SONDE_ALLOW_NETS",
+    "127.0.0.1 cannot be monitored: 127.0.0.1 is a loopback address; the operator of the service can open it with SONDE_ALLOW_NETS",
   ],
   [
     422,

@@ -72,7 +72,7 @@ export interface Client {
 export function connect(config: ClientConfig): Client {
   if (config.key === null) {
     throw new CommandError(
-      "no key: give --key or SONDE_KEY, or run this beside the data folder of a service (its owner.key is read)",
+      "no key: set SONDE_KEY, or set SONDE_DATA_DIR to the data folder of the service, whose owner.key is read",
     );
   }
   const headers: Record<string, string> = { "x-api-key": config.key, accept: "application/json" };
@@ -169,10 +169,28 @@ function refusalOf(status: number, answer: unknown, url: string): string {
   const words = messageOf(answer);
   if (words === undefined) return `${url} answered ${status}, but not as Sonde does: is it the address of the service?`;
   if (status >= 500) return `the service answered ${status}: ${words}`;
+  const advice = ADVICE.get(words);
+  if (advice !== undefined) return advice;
   if (status === 401) return `${words}: give another one with --key or SONDE_KEY`;
   const isClosed = NOT_OPENED.test(words);
-  return isClosed ? `${words.replace(/\.$/, "")}; who runs the service opens it with SONDE_ALLOW_NETS` : words;
+  return isClosed
+    ? `${words.replace(/\.$/, "")}; the operator of the service can open it with SONDE_ALLOW_NETS`
+    : words;
 }
+
+/** What the API calls a server is a monitor here. */
+const ADVICE: ReadonlyMap<string, string> = new Map([
+  ["Server not found", "there is no such monitor: sonde monitors lists them"],
+  ["Invalid server ID", "this is no id of a monitor, such as srv_1: sonde monitors lists them"],
+  ["Incident not found", "there is no such incident: sonde incidents lists them"],
+  ["Invalid incident ID", "this is no id of an incident, such as inc_1: sonde incidents lists them"],
+  ["Maintenance not found", "there is no such maintenance: sonde maintenance list shows it"],
+  [
+    "Project not found or inactive",
+    "there is no such project, or it is inactive: give another with --project or SONDE_PROJECT",
+  ],
+  ["Invalid X-Project-Id header", "the project must be an id such as prj_1 (--project, SONDE_PROJECT)"],
+]);
 
 /** Of the address guard, and of a kind of address that a setting opens; documentation stays closed. */
 const NOT_OPENED =

@@ -53,10 +53,11 @@ function endSoon(): void {
   timer.unref();
 }
 
-// `sonde … | head`: the reader has enough and closes the pipe, which is no fault that needs a stack.
-process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  if (error.code === "EPIPE") process.exit(READER_GONE);
-  throw error;
+// `sonde … | head`: the reader has enough and closes the pipe. Of a full disk the code says enough: neither is a fault that needs a stack.
+process.stdout.on("error", ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === "EPIPE") process.exit(READER_GONE);
+  process.stderr.write(`sonde: the output cannot be written (${code ?? message})\n`);
+  process.exit(1);
 });
 
 try {

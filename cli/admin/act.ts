@@ -21,6 +21,8 @@ export interface ActOptions {
 export interface Act {
   /** As commander reads it: `suspend <workspace>`. */
   readonly usage: string;
+  /** What it was called before: goes on working. */
+  readonly formerly?: string;
   readonly summary: string;
   /** Flags and what they mean; one that begins with `!` must be given. */
   readonly options?: readonly (readonly [flags: string, description: string])[];
@@ -43,6 +45,7 @@ export function addGroup(admin: Command, { name, summary, acts }: ActGroup): voi
 
 function addAct(group: Command, act: Act): void {
   const command = group.command(act.usage).description(act.summary);
+  if (act.formerly !== undefined) command.alias(act.formerly);
   for (const [flags, description] of act.options ?? []) {
     if (flags.startsWith("!")) command.requiredOption(flags.slice(1), description);
     else command.option(flags, description);
@@ -87,7 +90,8 @@ export function known<T>(value: T | undefined | false, what: string): T {
 
 export function oneOf<const W extends string>(words: readonly W[], text: unknown, what: string): W {
   const found = words.find((word) => word === text);
-  if (found === undefined) throw new CommandError(`${what} must be ${words.join(", ")}`);
+  if (found === undefined)
+    throw new CommandError(`${what} must be ${words.slice(0, -1).join(", ")} or ${words.slice(-1).join("")}`);
   return found;
 }
 

@@ -81,7 +81,7 @@ const add: Act = {
         `--kind: there is no ${options.kind}; there are ${CHANNEL_KINDS.map((one) => one.kind).join(", ")}`,
       );
     }
-    const read = readSettings(kind, jsonOf(options.settings, "--settings"), null);
+    const read = readSettings(kind, await jsonOf(options.settings, "--settings"), null);
     if (read.fault !== null) throw new CommandError(`--settings: ${read.fault}`);
     const { SEALED_CELLS } = await import("../../store/sealed-cells.ts");
     const hasSecrets = read.secretNames.length > 0;

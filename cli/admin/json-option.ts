@@ -1,32 +1,41 @@
 /** An option whose value is a JSON object: as it stands, from a file, or from a pipe. */
 import { readFileSync } from "node:fs";
+import { readStdin } from "../check/stdin.ts";
 import { CommandError } from "../command.ts";
 
 /** Characters that are read; the longest template of a channel is an eighth of it. */
 const MOST_READ = 65_536;
 
 /** @param what how the message names it: `--settings` */
-export function jsonOf(words: unknown, what: string): Readonly<Record<string, unknown>> {
+export async function jsonOf(words: unknown, what: string): Promise<Readonly<Record<string, unknown>>> {
   const text = String(words);
-  const json = text === "-" ? readText(0, what) : text.startsWith("@") ? readText(text.slice(1), what) : text;
+  const json = text === "-" ? await readPipe(what) : text.startsWith("@") ? readText(text.slice(1), what) : text;
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    throw new CommandError(`${what} must be a JSON object`);
+    throw new CommandError(`${what} must be a JSON object, such as {"name": "value"}, @file or - for stdin`);
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new CommandError(`${what} must be a JSON object`);
   return value as Readonly<Record<string, unknown>>;
 }
 
-function readText(from: string | number, what: string): string {
+function readPipe(what: string): Promise<string> {
+  return readStdin(MOST_READ, tooLong(what));
+}
+
+function tooLong(what: string): CommandError {
+  return new CommandError(`${what} must have at most ${MOST_READ} characters`);
+}
+
+function readText(from: string, what: string): string {
   let text: string;
   try {
     text = readFileSync(from, "utf8");
   } catch (error) {
     throw new CommandError(`${what}: cannot read ${from} (${(error as NodeJS.ErrnoException).code})`);
   }
-  if (text.length > MOST_READ) throw new CommandError(`${what} must have at most ${MOST_READ} characters`);
+  if (text.length > MOST_READ) throw tooLong(what);
   return text;
 }

@@ -83,9 +83,10 @@ const grants: Act = {
 };
 
 const remove: Act = {
-  usage: "remove <code>",
+  usage: "rm <code>",
+  formerly: "remove",
   summary: "remove a location: its checkers get no more checks; monitors show it as unavailable",
-  example: "location remove de",
+  example: "location rm de",
   async run({ controlPlane }, _words, [text]) {
     const code = codeOf(text);
     known(await controlPlane.locations.remove(code), `location ${code}`);

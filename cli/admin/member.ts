@@ -32,13 +32,14 @@ const add: Act = {
 };
 
 const remove: Act = {
-  usage: "remove",
+  usage: "rm",
+  formerly: "remove",
   summary: "take a person out of a workspace: the person's keys of it stop at once",
   options: [
     ["!--workspace <id>", "which workspace"],
     ["!--user <id>", "which person"],
   ],
-  example: "member remove --workspace 3 --user 7",
+  example: "member rm --workspace 3 --user 7",
   async run({ controlPlane }, options) {
     const organizationId = idOf("organization", options.workspace, "--workspace");
     const userId = idOf("user", options.user, "--user");

@@ -78,7 +78,7 @@ it.each([
   ["change 99", { rule: "{}" }, "there is no rule 99"],
   ["add", { rule: "[]" }, "--rule must be a JSON object"],
   ["add", { rule: '{"name": ""}' }, "rules.0.name: "],
-  ["add", { rule: '{"name": "a", "channels": ["ch_9"]}' }, "rules.0.channels: there is no channel ch_9"],
+  ["add", { rule: '{"name": "a", "channels": ["ch_9"]}' }, 'the rule "a": channels: there is no channel ch_9'],
   ["add", { rule: '{"name": "a"}', at: "0" }, "--at must be a place"],
   ["preview", { server: "srv_999" }, "there is no monitor srv_999"],
   ["preview", { server: "srv_1", event: "rain" }, "--event must be"],

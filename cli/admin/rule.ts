@@ -28,11 +28,12 @@ const add: Act = {
   summary: "add one, at the end or at a place; the first one takes the place of the default rule",
   options: [OF_PROJECT, ["!--rule <json>", RULE], ["--at <place>", "from 1; without it at the end"]],
   example: `rule add --project prj_1 --rule '{"name": "Production", "match": {"select": {"tags": ["prod"]}}}'`,
-  run: (stores, options) =>
-    changeRules(stores, options, (rules) => {
-      const rule = { ...jsonOf(options.rule, "--rule"), id: null };
-      return rules.toSpliced(options.at === undefined ? rules.length : placeOf(options.at, "--at") - 1, 0, rule);
-    }),
+  async run(stores, options) {
+    const rule = { ...(await jsonOf(options.rule, "--rule")), id: null };
+    return changeRules(stores, options, (rules) =>
+      rules.toSpliced(options.at === undefined ? rules.length : placeOf(options.at, "--at") - 1, 0, rule),
+    );
+  },
 };
 
 const change: Act = {
@@ -40,12 +41,14 @@ const change: Act = {
   summary: "change fields of one; the others stay",
   options: [OF_PROJECT, ["!--rule <json>", RULE]],
   example: `rule change 3 --project prj_1 --rule '{"delay_s": 120}'`,
-  run: (stores, options, [text]) =>
-    changeRules(stores, options, (rules) => {
+  async run(stores, options, [text]) {
+    const fields = await jsonOf(options.rule, "--rule");
+    return changeRules(stores, options, (rules) => {
       const at = indexOf(rules, text);
       const { id } = rules[at] ?? {};
-      return rules.with(at, { ...rules[at], ...jsonOf(options.rule, "--rule"), id });
-    }),
+      return rules.with(at, { ...rules[at], ...fields, id });
+    });
+  },
 };
 
 const move: Act = {
@@ -160,12 +163,19 @@ async function changeRules(
     quietHours: new Set((await alerts.quietHours(projectId)).items.map(({ id }) => id)),
   };
   const read = readRulesOrFault({ version: before.version, rules }, there);
-  if (typeof read === "string") throw new CommandError(read);
+  if (typeof read === "string") throw new CommandError(faultWords(read, rules));
   const written = await alerts.writeRules(projectId, read.version, read.items, stores.nowMs);
   if (written === "moved") throw new CommandError("the rules were changed meanwhile: look at them, and try again");
   if (written === "unknown") throw new CommandError(`there is no project ${formatId("project", projectId)}`);
   const facts = viewRules(written);
   return { facts, text: textOf(facts.rules) };
+}
+
+/** Which rule it is about: one that stays as it is may name a channel that was removed since. */
+function faultWords(fault: string, rules: readonly Body[]): string {
+  const [, at, rest = ""] = /^rules\.(\d+)\.(.*)$/.exec(fault) ?? [];
+  const name = at === undefined ? undefined : rules[Number(at)]?.name;
+  return typeof name !== "string" || name === "" ? fault : `the rule ${JSON.stringify(name)}: ${rest}`;
 }
 
 function indexOf(rules: readonly Body[], text: unknown): number {

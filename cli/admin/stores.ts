@@ -2,7 +2,6 @@
  * The stores of a service as `sonde admin` opens them: beside a running one, or with none running. SQLite's write-ahead log and PostgreSQL
  * both allow it, and every change raises the generation, so a running service sees it at its next request.
  */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "../../config.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
@@ -12,6 +11,7 @@ import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { StateLocation } from "../../store/state/open.ts";
 import { CommandError } from "../command.ts";
 import { loadOwnConfig } from "../own-config.ts";
+import { serviceDatabase } from "../service-data.ts";
 
 export interface AdminStores {
   readonly controlPlane: ControlPlane;
@@ -58,14 +58,10 @@ export async function withControlPlane<T>(work: (stores: AdminStores) => Promise
 const START_FIRST =
   "start the service once (sonde up), or set SONDE_DATA_DIR or SONDE_DATABASE_URL to the one that is meant";
 
-/** Never makes a database: an act on a folder that was misspelt must fail, not succeed on nothing. */
-function sqlLocationOf(config: Config): SqlLocation {
-  if (config.databaseUrl !== null) return { url: config.databaseUrl };
-  const file = join(config.dataDir, "control.sqlite");
-  if (!existsSync(file)) throw new CommandError(`there is no control plane in ${config.dataDir}: ${START_FIRST}`);
-  return { file };
+function sqlLocationOf({ databaseUrl, dataDir }: Config): SqlLocation {
+  return databaseUrl === null ? { file: serviceDatabase(dataDir) } : { url: databaseUrl };
 }
 
 function locationText(config: Config): string {
-  return config.databaseUrl === null ? `the control plane in ${config.dataDir}` : "the database of SONDE_DATABASE_URL";
+  return config.databaseUrl === null ? `the database in ${config.dataDir}` : "the database of SONDE_DATABASE_URL";
 }

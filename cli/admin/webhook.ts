@@ -100,9 +100,10 @@ const test: Act = {
 };
 
 const remove: Act = {
-  usage: "delete <webhook>",
+  usage: "rm <webhook>",
+  formerly: "delete",
   summary: "remove it; what waits for it is not sent any more",
-  example: "webhook delete 3",
+  example: "webhook rm 3",
   async run({ controlPlane }, _words, [text]) {
     const id = webhookId(text);
     if (!(await controlPlane.webhooks.remove(id))) throw new CommandError(`there is no webhook ${id}`);
@@ -195,7 +196,9 @@ async function urlOf({ config }: AdminStores, words: unknown): Promise<string> {
   const judgements = literal === undefined ? found.map((ip) => guard.judge(ip, port)) : [literal];
   const refused = judgements.find((judgement) => !judgement.allowed);
   if (refused !== undefined && !refused.allowed && !judgements.some((judgement) => judgement.allowed)) {
-    throw new CommandError(`--url: ${host} is refused: ${refused.reason}; SONDE_ALLOW_NETS opens networks`);
+    // Nothing opens the service's own listeners and stores.
+    const advice = refused.reason.includes("Sonde's own") ? "" : "; SONDE_ALLOW_NETS opens networks";
+    throw new CommandError(`--url: ${host} is refused: ${refused.reason}${advice}`);
   }
   url.hash = "";
   return url.href;

@@ -48,7 +48,7 @@ export async function bulk(word: string, options: BulkOptions): Promise<number> 
   const terms: RunTerms = { timeoutS: options.timeout, engine: options.engine ?? null };
   const former = options.resume === undefined ? [] : formerResults(list.items, readJournal(options.resume, terms));
   const journal = options.resume === undefined ? null : openJournal(options.resume, terms);
-  const output = openOutput(process.stdout.fd, () => stop.ask("gone"));
+  const output = openOutput(process.stdout.fd, outputEnds(stop));
   const tally = new Tally(list.items.length);
   const writer = writerOf(options, output, list);
   writer.begin?.();
@@ -142,6 +142,13 @@ function requireVerifyUrl(option: string, url: string): string {
       `${option} ${typed}: this must be an https address, or end with what is expected (#204, #trace, #ip, #token)`,
     );
   }
+}
+
+function outputEnds(stop: Stop): (error: NodeJS.ErrnoException) => void {
+  return ({ code, message }) => {
+    if (code !== "EPIPE") process.stderr.write(`sonde: the output cannot be written (${code ?? message})\n`);
+    stop.ask(code === "EPIPE" ? "gone" : "fatal");
+  };
 }
 
 function fatalTo(stop: Stop): (error: Error) => void {

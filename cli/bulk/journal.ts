@@ -42,7 +42,7 @@ export function readJournal(path: string, terms: RunTerms): ReadonlyMap<string, 
   if (head.timeout_s !== terms.timeoutS || head.engine !== terms.engine) {
     const engine = head.engine === null ? "without --engine" : `with --engine ${String(head.engine)}`;
     throw usageError(
-      `${path} is of a run with --timeout ${String(head.timeout_s)} ${engine}: go on with the same, or start anew`,
+      `${path} is of a run with --timeout ${String(head.timeout_s)} ${engine}: give the same options, or another file`,
     );
   }
   for (const [index, line] of rest.entries()) {
@@ -59,7 +59,7 @@ export function readJournal(path: string, terms: RunTerms): ReadonlyMap<string, 
 export function openJournal(path: string, terms: RunTerms): Journal {
   const before = readText(path);
   const whole = before.slice(0, before.lastIndexOf("\n") + 1);
-  const file = openSync(path, "a", 0o600);
+  const file = openForAppending(path);
   if (whole.length < before.length) ftruncateSync(file, Buffer.byteLength(whole));
   let unwritten: string[] =
     whole === "" ? [line({ sonde_bulk: FORMAT, timeout_s: terms.timeoutS, engine: terms.engine })] : [];
@@ -97,6 +97,17 @@ export function formerResults(items: readonly BulkItem[], former: ReadonlyMap<st
     const view = former.get(item.id);
     return view === undefined ? [] : [{ item, view }];
   });
+}
+
+function openForAppending(path: string): number {
+  try {
+    return openSync(path, "a", 0o600);
+  } catch (error) {
+    const { code = "unknown error" } = error as NodeJS.ErrnoException;
+    throw usageError(
+      `cannot write ${path} (${code}): name a file in a folder that is there, and in which you may write`,
+    );
+  }
 }
 
 function readText(path: string): string {

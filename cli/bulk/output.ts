@@ -18,8 +18,8 @@ const HIGH_WATER = 1024 * 1024;
 /** Between two tries where the reader has no room, ms. */
 const FULL_PAUSE_MS = 5;
 
-/** @param onGone called once */
-export function openOutput(descriptor: number, onGone: () => void): Output {
+/** @param onEnd called once, when nothing more can be written: the reader has gone (EPIPE), the disk is full */
+export function openOutput(descriptor: number, onEnd: (error: NodeJS.ErrnoException) => void): Output {
   // Writes to process.stdout are synchronous where it is a pipe.
   const stream = new Writable({
     decodeStrings: true,
@@ -30,8 +30,8 @@ export function openOutput(descriptor: number, onGone: () => void): Output {
   let isGone = false;
   let wake = (): void => {};
   stream.on("drain", () => wake());
-  stream.on("error", () => {
-    if (!isGone) onGone();
+  stream.on("error", (error) => {
+    if (!isGone) onEnd(error);
     isGone = true;
     wake();
   });

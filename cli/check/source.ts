@@ -95,7 +95,8 @@ function readKey(file: string): string {
 /** An argument that names a file means its text; one that only looks like a file's name is not taken for a host. */
 function readText(word: string): string {
   if (!isFile(word)) {
-    if (/^[^:]*\.(?:conf|ovpn|txt|json|ya?ml|pem|crt)$/i.test(word)) throw usageError(`there is no file ${word}`);
+    const isPath = /^\.{0,2}\/|^[^:]*\.(?:conf|ovpn|txt|json|ya?ml|pem|crt)$/i.test(word);
+    if (isPath && word.length < 4_096 && statOf(word) === undefined) throw usageError(`there is no file ${word}`);
     // Without a slash it may be a host that a folder is named after.
     if (word.includes("/") && statOf(word)?.isDirectory() === true)
       throw usageError(`${word} is a folder: sonde bulk checks the files of one`);

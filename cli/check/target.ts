@@ -205,7 +205,8 @@ function onlyEntry(text: string): CheckTarget {
     );
   }
   const [only] = found;
-  if (only === undefined) throw usageError(`there is no configuration in it that can be used${reason}`);
+  if (only === undefined)
+    throw usageError(`there is no configuration in it that can be used${reason} (--help shows what is taken)`);
   return only;
 }
 

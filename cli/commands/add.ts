@@ -4,8 +4,8 @@ import { loadCorePaths } from "../../config.ts";
 import { findCore } from "../../engine/cores/program.ts";
 import type { AddedKind } from "../check/addition.ts";
 import { addLoginOptions, type LoginOptions, loginOf, readSource } from "../check/source.ts";
-import type { MonitorRow } from "../client.ts";
-import { collected, usageError } from "../command.ts";
+import { AnswerError, type MonitorRow } from "../client.ts";
+import { CommandError, collected, usageError } from "../command.ts";
 import { addServiceOptions, connectTo, printJson, type ServiceOptions, tellWarnings } from "../service-options.ts";
 import { plain } from "../table.ts";
 
@@ -84,7 +84,7 @@ async function add(word: string | undefined, options: Options): Promise<void> {
     login: await loginOf(options, kind),
     isList,
   });
-  const added = await client.post<Added | AddedSubscription>(addition.path, addition.body);
+  const added = await client.post<Added | AddedSubscription>(addition.path, addition.body).catch(withOption);
   tellWarnings(added);
   if (await needsCore(addition.kind, client.url)) {
     process.stderr.write(
@@ -93,6 +93,12 @@ async function add(word: string | undefined, options: Options): Promise<void> {
   }
   if (options.json === true) return printJson(added);
   process.stdout.write(`${plain("status" in added ? monitorWords(added) : subscriptionWords(added))}\n`);
+}
+
+/** What the API misses in the body is given by an option here. */
+function withOption(error: unknown): never {
+  const [, field] = (error instanceof AnswerError && /^Missing or invalid (\w+)$/.exec(error.message)) || [];
+  throw field === undefined ? error : new CommandError(`${field} is missing or cannot be used: --set ${field}=…`);
 }
 
 function monitorWords({ id, name, protocol, interval, heartbeat_url: call }: Added): string {

@@ -1,9 +1,10 @@
 /** `sonde apply`: makes a project what a document says. */
-import { readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { documentEnvironment, loadClientConfig } from "../../config.ts";
+import { MOST_DOCUMENT_BYTES } from "../../model/document/document.ts";
 import type { Plan } from "../../model/document/plan.ts";
 import { askYes, canAsk } from "../ask.ts";
+import { readStdin } from "../check/stdin.ts";
 import { AnswerError, type Client } from "../client.ts";
 import { CommandError, collected } from "../command.ts";
 import { type FileLine, type LocalDocument, readLocalDocument } from "../document/files.ts";
@@ -67,7 +68,7 @@ export function addApply(program: Command): void {
 
 async function apply(files: readonly string[], options: Options): Promise<void> {
   const named = [...files, ...(options.file ?? [])];
-  const local = localDocument(named.length === 0 ? [STANDARD_FILE] : named);
+  const local = await localDocument(named.length === 0 ? [STANDARD_FILE] : named);
   const client = connectTo(options);
   const body = {
     document: local.text,
@@ -81,7 +82,9 @@ async function apply(files: readonly string[], options: Options): Promise<void> 
   if (options.plan === true || plan.changes.length === 0 || isRefused) {
     show(plan, options, local);
     if (isRefused)
-      throw new CommandError("some things are refused: nothing was changed (--skip-refused does the rest)");
+      throw new CommandError(
+        "some things are refused, so nothing was changed: correct them, or apply the rest with --skip-refused",
+      );
     if (options.plan === true && plan.changes.length > 0) process.exitCode = CHANGES;
     return;
   }
@@ -92,14 +95,16 @@ async function apply(files: readonly string[], options: Options): Promise<void> 
   process.stdout.write("Done.\n");
 }
 
-function localDocument(paths: readonly string[]): LocalDocument {
-  const stdin = paths.includes("-") ? readFileSync(0, "utf8") : null;
+async function localDocument(paths: readonly string[]): Promise<LocalDocument> {
+  const tooLarge = new CommandError(`the document is larger than ${MOST_DOCUMENT_BYTES / 1_048_576} MiB`);
+  const stdin = paths.includes("-") ? await readStdin(MOST_DOCUMENT_BYTES, tooLarge) : null;
   let read: ReturnType<typeof readLocalDocument>;
   try {
     read = readLocalDocument(paths, { environment: documentEnvironment(), stdin });
   } catch (error) {
     const { path = paths.join(", "), code = String(error) } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") throw new CommandError(`there is no file ${path}`);
+    if (code === "ENOENT")
+      throw new CommandError(`there is no file ${path}: name the document, or begin with sonde export`);
     throw new CommandError(`${path} cannot be read (${code})`);
   }
   if (!("length" in read)) return read;

@@ -22,7 +22,7 @@ export function addChecker(program: Command): void {
       "the location's key (otherwise the credential location.key of systemd, else location-<code>.key in SONDE_DATA_DIR)",
     )
     .option("--name <name>", "its name in results (otherwise the machine's name)")
-    .option("--metrics <host:port>", "serve /metrics and /health there, such as 127.0.0.1:9464")
+    .option("--metrics <host:port>", "serve /metrics and /health there, such as 127.0.0.1:9465")
     .addHelpText(
       "after",
       [
@@ -30,7 +30,7 @@ export function addChecker(program: Command): void {
         "SIGTERM: takes nothing more, ends what runs, and hands back the rest.",
         "\nExamples:",
         "  SONDE_REDIS_URL=redis://sonde-de:secret@redis.internal sonde checker --location de",
-        "  sonde checker --location any --key /etc/sonde/any.key --metrics 127.0.0.1:9464",
+        "  sonde checker --location any --key /etc/sonde/any.key --metrics 127.0.0.1:9465",
         "",
       ].join("\n"),
     )
@@ -47,7 +47,7 @@ async function serve({ location, key, name, metrics }: Options): Promise<void> {
   const { createLog } = await import("../../log.ts");
   const listen = metrics === undefined ? null : (parseListen(metrics) ?? null);
   if (metrics !== undefined && listen === null) {
-    throw new CommandError("--metrics must be an address and a port, such as 127.0.0.1:9464");
+    throw new CommandError("--metrics must be an address and a port, such as 127.0.0.1:9465");
   }
   const role = await startCheckerRole(config, {
     location,

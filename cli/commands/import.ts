@@ -8,7 +8,6 @@ interface Options {
   readonly secrets: boolean;
   readonly asPort?: boolean;
   readonly dropExtra?: boolean;
-  readonly days?: boolean;
   readonly appriseServer?: string;
 }
 
@@ -25,7 +24,6 @@ export function addImport(program: Command): void {
     .option("--no-secrets", "secrets become variables of the environment, which sonde apply fills in")
     .option("--as-port", "checks of databases and brokers become checks of their TCP port")
     .option("--drop-extra", "a monitor runs although one of its conditions could not be converted")
-    .option("--days", "asks for the days before the import (no document has them: the report says so)")
     .option("--apprise-server <url>", "Apprise API server for notifications that are Apprise addresses")
     .addHelpText(
       "after",

@@ -78,8 +78,8 @@ async function add(ids: readonly string[], { tag, from, until, minutes, ...optio
   const body = {
     ...(ids.length > 0 && { server_ids: ids }),
     ...(tag !== undefined && { tag }),
-    ...(from !== undefined && { starts_at: from }),
-    ends_at: until ?? endOf(from, minutes ?? 0),
+    ...(from !== undefined && { starts_at: timeOf(from, "--from") }),
+    ends_at: until === undefined ? endOf(from, minutes ?? 0) : timeOf(until, "--until"),
   };
   const answer = await client.post<{ maintenances: MaintenanceRow[] }>("/maintenances", body);
   if (options.json === true) return printJson(answer);
@@ -88,8 +88,13 @@ async function add(ids: readonly string[], { tag, from, until, minutes, ...optio
 
 function endOf(from: string | undefined, minutes: number): string {
   const startMs = from === undefined ? Date.now() : Date.parse(from);
-  if (Number.isNaN(startMs)) throw usageError("--from must be a time such as 2026-11-21T22:00:00Z");
   return new Date(startMs + minutes * 60_000).toISOString();
+}
+
+/** @returns the text as it stands: the service reads it */
+function timeOf(text: string, option: string): string {
+  if (Number.isNaN(Date.parse(text))) throw usageError(`${option} must be a time such as 2026-11-21T22:00:00Z`);
+  return text;
 }
 
 function table(rows: readonly MaintenanceRow[]): string {

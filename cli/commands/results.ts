@@ -41,7 +41,7 @@ export function addResults(program: Command): void {
       const rows = answer.results ?? answer.failures ?? [];
       if (rows.length === 0) {
         const what = options.failures === true ? "failures" : "results";
-        process.stdout.write(`No ${what} in ${options.period}: --period takes 15m, 1h, 24h or 7d\n`);
+        process.stdout.write(`No ${what} in the last ${options.period}: --period 7d shows older ones\n`);
         return;
       }
       process.stdout.write(options.explain === true ? explanations(rows) : `${resultTable(rows)}\n`);

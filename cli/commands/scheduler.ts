@@ -8,7 +8,7 @@ export function addScheduler(program: Command): void {
   program
     .command("scheduler")
     .description("plan and judge checks that checkers run: needs PostgreSQL, Redis and ClickHouse")
-    .option("--metrics <host:port>", "serve /metrics and /health there, such as 127.0.0.1:9465")
+    .option("--metrics <host:port>", "serve /metrics and /health there, such as 127.0.0.1:9464")
     .addHelpText(
       "after",
       [
@@ -31,7 +31,7 @@ async function serve(metrics: string | undefined): Promise<void> {
   const { createLog } = await import("../../log.ts");
   const listen = metrics === undefined ? null : (parseListen(metrics) ?? null);
   if (metrics !== undefined && listen === null) {
-    throw new CommandError("--metrics must be an address and a port, such as 127.0.0.1:9465");
+    throw new CommandError("--metrics must be an address and a port, such as 127.0.0.1:9464");
   }
   const role = await startSchedulerRole(config, { listen, log: createLog(config.logLevel, "main") });
   const where = role.port === null ? "" : `; metrics on port ${role.port}`;

@@ -15,8 +15,6 @@ export interface ImportOptions {
   readonly asPort?: boolean;
   /** A monitor runs although a condition of it could not be said. */
   readonly dropExtra?: boolean;
-  /** Days before the import are asked for. */
-  readonly days?: boolean;
   /** Apprise API server that sends for channels which are written as Apprise addresses. */
   readonly appriseServer?: string;
   /** When windows begin that have no time of their own, ms. */

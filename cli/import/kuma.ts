@@ -49,7 +49,5 @@ export function* convertKuma(tables: KumaTables, options: ImportOptions): Import
       "a failed check is tried again after its interval, 30 s at most; Kuma's retry interval is left out",
     );
   for (const what of tables.besides) draft.notes.add("info", "Uptime Kuma", `${what}: left out`);
-  if (options.days === true)
-    draft.notes.add("lost", "history", "a document has no history: days before the import have no data");
   return yield* draft.finish();
 }

@@ -2,7 +2,7 @@
 import type { Document } from "../../model/document/document.ts";
 import type { Note, NoteLevel } from "./importer.ts";
 
-const TITLES: Readonly<Record<NoteLevel, string>> = { lost: "Lost", changed: "Changed", info: "To be known" };
+const TITLES: Readonly<Record<NoteLevel, string>> = { lost: "Lost", changed: "Changed", info: "Good to know" };
 const INCOMPLETE = "imported:incomplete";
 
 export interface Report {
@@ -30,12 +30,17 @@ function size(section: object | undefined): number {
   return Object.keys(section ?? {}).length;
 }
 
+function sectionWords(section: string, count: number): string {
+  const words = section.replaceAll("_", " ");
+  return count === 1 ? words.replace(/s$/, "") : words;
+}
+
 /** As Markdown. */
 export function reportText({ source, counts, notes }: Report): string {
   const { incomplete = 0, ...sections } = counts;
   const parts = Object.entries(sections)
     .filter(([section, count]) => count > 0 || section === "monitors")
-    .map(([section, count]) => `${count} ${section.replaceAll("_", " ")}`);
+    .map(([section, count]) => `${count} ${sectionWords(section, count)}`);
   const paused =
     incomplete === 0
       ? ""

@@ -37,7 +37,7 @@ test("writes a document that only its owner can read, and never over a file", as
   const report = await said(() => runImport("gatus", [path], options("a.yaml")));
   expect(statSync(join(folder, "a.yaml")).mode & 0o777).toBe(0o600);
   expect(readFileSync(join(folder, "a.yaml"), "utf8")).toContain("X-Key: s3cret");
-  expect(report).toContain("1 monitors");
+  expect(report).toContain("1 monitor");
   expect(report).toContain(`sonde apply ${join(folder, "a.yaml")} --plan`);
   expect(report).not.toContain("s3cret");
   await expect(runImport("gatus", [path], options("a.yaml"))).rejects.toThrow(

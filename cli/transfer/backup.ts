@@ -1,12 +1,13 @@
 /** `sonde backup`: a copy of the data folder in one file, beside the service or without it. */
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { hostname } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { type Config, OWNER_KEY_FILE } from "../../config.ts";
 import type { Backup } from "../../store/backup/backup.ts";
 import { VERSION } from "../../version.ts";
 import { CommandError } from "../command.ts";
 import { loadOwnConfig } from "../own-config.ts";
+import { serviceDatabase } from "../service-data.ts";
 import { printJson } from "../service-options.ts";
 import { ProgressLine } from "./progress.ts";
 import { megabytes, nearPath, rowsOf } from "./words.ts";
@@ -24,8 +25,10 @@ export async function runBackup(options: BackupCommandOptions): Promise<void> {
       "the database of SONDE_DATABASE_URL is backed up by PostgreSQL's own tools (docs/operate/backup.md), or carried into a data folder by sonde move",
     );
   }
+  serviceDatabase(config.dataDir);
   const out = resolve(options.out ?? `sonde-${hostname()}-${stamp(new Date())}.tar.gz`);
   const keyFile = config.sealingKeyFile ?? join(config.dataDir, "sealing.key");
+  requireFolder(out);
   const progress = new ProgressLine();
   const { backUp } = await import("../../store/backup/backup.ts");
   const backup = await backUp({
@@ -38,6 +41,16 @@ export async function runBackup(options: BackupCommandOptions): Promise<void> {
   const facts = factsOf(backup, { out, keyFile, hasKey: options.withKey === true, config });
   if (options.json === true) printJson(facts);
   else process.stdout.write(textOf(facts));
+}
+
+/** Before the snapshot is taken: it would be for nothing. */
+function requireFolder(out: string): void {
+  try {
+    accessSync(dirname(out), constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new CommandError(`cannot write into ${dirname(out)} (${code}): name another place with --out`);
+  }
 }
 
 function stamp(now: Date): string {

@@ -41,18 +41,16 @@ interface AllServers extends Servers {
 }
 
 function serversOf({ databaseUrl, redisUrl, clickhouseUrl, sealingKeyFile }: Config): AllServers {
-  const settings = { SONDE_DATABASE_URL: databaseUrl, SONDE_REDIS_URL: redisUrl, SONDE_CLICKHOUSE_URL: clickhouseUrl };
-  const [missing] = Object.entries(settings).flatMap(([name, value]) => (value === null ? [name] : []));
-  if (
-    missing !== undefined ||
-    databaseUrl === null ||
-    redisUrl === null ||
-    clickhouseUrl === null ||
-    sealingKeyFile === null
-  )
-    throw new CommandError(
-      `${missing ?? "SONDE_SEALING_KEY_FILE"} is not set: a move needs all servers by their settings`,
-    );
+  const settings = {
+    SONDE_DATABASE_URL: databaseUrl,
+    SONDE_REDIS_URL: redisUrl,
+    SONDE_CLICKHOUSE_URL: clickhouseUrl,
+    SONDE_SEALING_KEY_FILE: sealingKeyFile,
+  };
+  if (databaseUrl === null || redisUrl === null || clickhouseUrl === null || sealingKeyFile === null) {
+    const missing = Object.entries(settings).flatMap(([name, value]) => (value === null ? [name] : []));
+    throw new CommandError(`a move needs the addresses of all servers and the sealing key: set ${missing.join(", ")}`);
+  }
   return { databaseUrl, redisUrl, clickhouseUrl, keyFile: sealingKeyFile };
 }
 

@@ -1,6 +1,8 @@
 /** `sonde restore`: puts a backup into an empty data folder. */
+import { accessSync, constants } from "node:fs";
 import { resolve } from "node:path";
 import type { Manifest } from "../../store/backup/manifest.ts";
+import { CommandError } from "../command.ts";
 import { loadOwnConfig } from "../own-config.ts";
 import { printJson } from "../service-options.ts";
 import { plain } from "../table.ts";
@@ -15,6 +17,7 @@ export interface RestoreCommandOptions {
 
 export async function runRestore(file: string, options: RestoreCommandOptions): Promise<void> {
   const config = loadOwnConfig();
+  if (options.key !== undefined) requireKey(options.key);
   const dataDir = options.data === undefined ? config.dataDir : resolve(options.data);
   const progress = new ProgressLine();
   const { restoreBackup } = await import("../../store/backup/restore.ts");
@@ -27,6 +30,14 @@ export async function runRestore(file: string, options: RestoreCommandOptions): 
   }).finally(() => progress.close());
   if (options.json === true) printJson(factsOf(manifest, dataDir));
   else process.stdout.write(textOf(manifest, dataDir));
+}
+
+function requireKey(file: string): void {
+  try {
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    throw new CommandError(`--key: cannot read ${file} (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 function factsOf({ version, madeAt, host, tables, results, sealingKeyId }: Manifest, dataDir: string): object {

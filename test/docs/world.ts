@@ -283,7 +283,9 @@ const PROVIDE: Readonly<Partial<Record<Need, Provide>>> = {
     const systemd = await startSystemd([], ROOT, CHECKOUT);
     page.atEnd(() => systemd.stop());
     page.within = systemd.within;
+    // The unit has the standard port, and so have the commands beside it.
     page.keep("127.0.0.1:8080");
+    delete page.env.SONDE_PORT;
   },
 
   /** What docs/operate/systemd.md installs; the next release is made of the same sources. */

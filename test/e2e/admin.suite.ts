@@ -251,11 +251,11 @@ export function adminSuite(name: string, settings: () => Promise<AdminStores>, p
 function refusalTests(run: (words: readonly string[], dataDir?: string) => Promise<Run>): void {
   describe("refusals", () => {
     it.each([
-      [["plan", "set", "1", "gold"], "the plan must be free, starter, pro, business"],
+      [["plan", "set", "1", "gold"], "the plan must be free, starter, pro or business"],
       [["plan", "set", "999", "pro"], "there is no workspace 999"],
       [["plan", "set", "prj_1", "pro"], "the workspace must be an id, such as 3"],
       [["project", "set", "999", "--active", "true"], "there is no project prj_999"],
-      [["project", "set", "prj_1", "--active", "yes"], "--active must be true, false"],
+      [["project", "set", "prj_1", "--active", "yes"], "--active must be true or false"],
       [["user", "set", "999", "--active", "true"], "there is no user 999"],
       [["member", "remove", "--workspace", "1", "--user", "999"], "there is no user 999 in workspace 1"],
       [["member", "add", "--workspace", "1", "--email", "x", "--role", "admin"], "--email must be an e-mail address"],
@@ -286,7 +286,7 @@ function refusalTests(run: (words: readonly string[], dataDir?: string) => Promi
       const empty = temporaryFolder();
       const refused = await run(["key", "list", "--workspace", "1"], empty);
       expect(refused.code).toBe(1);
-      expect(refused.output).toMatch(/^sonde: there is no control plane in .*: start the service once/);
+      expect(refused.output).toMatch(/^sonde: there is no data of a service in .*: start one there/);
       expect(existsSync(join(empty, "control.sqlite"))).toBe(false);
     });
   });

@@ -216,6 +216,11 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
       [["-", "--json", "--csv"], 2, /^sonde: --json and --csv cannot be had together$/],
       [[mixed, "--protocol", "ipsec"], 2, /^sonde: --protocol must be one of /],
       [[mixed, "--resume", page], 2, /is no file of a former run: give one that does not exist yet$/],
+      [
+        [mixed, "--resume", "/nowhere/x.jsonl"],
+        2,
+        /^sonde: cannot write \/nowhere\/x\.jsonl \(ENOENT\): name a file in a folder/,
+      ],
     ];
     for (const [words, code, message] of wrong) {
       const ended = await sonde(["bulk", ...words]);
@@ -243,7 +248,9 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
     const again = await sonde(words);
     expect(linesOf(again.stdout).at(-1)).toMatchObject({ checked: 16, resumed: 16 });
     const other = await sonde(["bulk", mixed, "--timeout", "3", "--resume", journal]);
-    expect(other.stderr).toMatch(/is of a run with --timeout 7 without --engine: go on with the same, or start anew$/m);
+    expect(other.stderr).toMatch(
+      /is of a run with --timeout 7 without --engine: give the same options, or another file$/m,
+    );
     expect(other.code).toBe(2);
   });
 });

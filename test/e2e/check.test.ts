@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority } from "../../demo/certificates.ts";
 import { freePort } from "../../testkit/free-port.ts";
-import { directEnv, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
+import { directEnv, inShell, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
 import { cleanUp, eventually, temporaryFolder } from "../service.ts";
 import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
 import { closeTerminals, openTerminal } from "../terminal.ts";
@@ -164,10 +164,29 @@ describe("sonde check", { timeout: 60_000 }, () => {
     expect((JSON.parse(json.stdout) as { name: string }).name).toContain("\u202e");
   });
 
+  it("says in one line that its output cannot be written, and so do the other commands", async () => {
+    const list = "trojan://secret@127.0.0.1:9?security=tls";
+    for (const command of ["sonde check 127.0.0.1:9", "sonde schema", `echo '${list}' | sonde bulk - --csv`]) {
+      const { code, stderr } = await inShell(`${command} > /dev/full`);
+      expect([command, code]).toEqual([command, 1]);
+      expect(stderr).toMatch(/^sonde: the output cannot be written \(ENOSPC\)$/m);
+      expect(stderr).not.toMatch(/\n {4}at /);
+    }
+  });
+
+  it("reads a pipe that another program made non-blocking, and that is still empty", async () => {
+    const nonBlocking = "perl -MFcntl -e 'fcntl(STDIN, F_SETFL, O_NONBLOCK); exec @ARGV'";
+    const script = `(sleep 0.3; echo 'sonde: 2') | ${nonBlocking} "${process.execPath}" "${SONDE}" apply - --plan`;
+    const { stderr } = await inShell(script, { SONDE_KEY: "uk1_x", SONDE_URL: "http://127.0.0.1:1" });
+    expect(stderr).toMatch(/^sonde: no answer from http:\/\/127\.0\.0\.1:1 /);
+  });
+
   it("ends with 2 and one line when the call is wrong", async () => {
     const wrong: readonly (readonly [words: readonly string[], message: RegExp, input?: string])[] = [
       [["-"], /^sonde: nothing to check: give a link/],
       [["nowhere.conf"], /^sonde: there is no file nowhere\.conf$/],
+      [["./nowhere"], /^sonde: there is no file \.\/nowhere$/],
+      [["dns://192.0.2.1"], /that can be used: dns is not supported \(--help shows what is taken\)$/],
       [["what is this"], /^sonde: this is no link, configuration or address that is known here/],
       [["vless://nope"], /^sonde: the configuration cannot be used: the link has no server after an @$/],
       [

@@ -320,7 +320,9 @@ describe("the client's commands", () => {
     expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("--yes") });
     const gone = await sonde("rm", id, vpn, "srv_999999", String(job.id), "--yes").catch((error: unknown) => error);
     expect(gone).toMatchObject({ code: 1, stdout: `${id}  deleted\n${vpn}  deleted\n${job.id}  deleted\n` });
-    expect(gone).toMatchObject({ stderr: expect.stringMatching(/^sonde: srv_999999: Server not found\n$/) });
+    expect(gone).toMatchObject({
+      stderr: expect.stringMatching(/^sonde: srv_999999: there is no such monitor: .*\n$/),
+    });
   });
 
   it("end without a word when who reads has enough", async () => {
@@ -419,8 +421,8 @@ describe("the client's commands", () => {
     const lists: readonly (readonly [words: string, said: string])[] = [
       ["monitors", "No monitors yet: sonde add --help shows how to add one\n"],
       ["monitors --status down", "No such monitors\n"],
-      ["results", "No results in 1h: --period takes 15m, 1h, 24h or 7d\n"],
-      ["results --failures --explain", "No failures in 1h: --period takes 15m, 1h, 24h or 7d\n"],
+      ["results", "No results in the last 1h: --period 7d shows older ones\n"],
+      ["results --failures --explain", "No failures in the last 1h: --period 7d shows older ones\n"],
       ["incidents --status active", "No active incidents\n"],
       ["maintenance list", "No maintenance is on or planned\n"],
     ];
@@ -439,10 +441,18 @@ describe("the client's commands", () => {
         /^sonde: no answer from http:\/\/127\.0\.0\.1:\d+ \(nothing listens there\)/,
       ],
       [["monitors", "--key", "uk1_wrong"], {}, /^sonde: Invalid or expired API key: give another one/],
-      [["results", "srv_999"], {}, /^sonde: Server not found/],
+      [["results", "srv_999"], {}, /^sonde: there is no such monitor: sonde monitors lists them/],
       [["results", "--period", "2h"], {}, /^sonde: period must be/],
       [["add", "10.9.8.7:22"], {}, /^sonde: 10\.9\.8\.7 cannot be monitored: .*SONDE_ALLOW_NETS\n$/],
       [["monitors"], { SONDE_DATA_DIR: temporaryFolder() }, /^sonde: no key: /],
+      [["add", "--kind", "push"], {}, /^sonde: period is missing or cannot be used: --set period=…\n$/],
+      [["backup", "--out", "/nowhere/sonde.tar.gz"], {}, /^sonde: cannot write into \/nowhere \(ENOENT\): .*--out\n$/],
+      [["restore", "x.tar.gz", "--key", "/nowhere/key"], {}, /^sonde: --key: cannot read \/nowhere\/key \(ENOENT\)\n$/],
+      [
+        ["move", "--to", "servers"],
+        {},
+        /: set SONDE_DATABASE_URL, SONDE_REDIS_URL, SONDE_CLICKHOUSE_URL, SONDE_SEALING_KEY_FILE\n$/,
+      ],
     ];
     for (const [words, over, message] of failures) {
       const failure = (await run(process.execPath, [SONDE, ...words], { env: { ...env(), ...over } }).catch(

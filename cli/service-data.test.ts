@@ -1,0 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { serviceDatabase } from "./service-data.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "sonde-service-data-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it("is found, is not there, or cannot be opened: each in words of its own", () => {
+  expect(() => serviceDatabase(folder)).toThrow(/^there is no data of a service in .*SONDE_DATA_DIR/);
+  const file = join(folder, "control.sqlite");
+  writeFileSync(file, "");
+  expect(serviceDatabase(folder)).toBe(file);
+  expect(() => serviceDatabase(file)).toThrow(/control\.sqlite \(ENOTDIR\): run this as the user/);
+});
