@@ -63,9 +63,18 @@ export function openJournal(path: string, terms: RunTerms): Journal {
   if (whole.length < before.length) ftruncateSync(file, Buffer.byteLength(whole));
   let unwritten: string[] =
     whole === "" ? [line({ sonde_bulk: FORMAT, timeout_s: terms.timeoutS, engine: terms.engine })] : [];
+  let isFull = false;
   const write = (): void => {
-    if (unwritten.length > 0) writeSync(file, unwritten.join(""));
+    const bytes = Buffer.from(unwritten.join(""));
     unwritten = [];
+    try {
+      // A full disk takes a part first: the rest must say that it is full.
+      for (let at = 0; at < bytes.length && !isFull; ) at += writeSync(file, bytes, at);
+    } catch (error) {
+      isFull = true;
+      const { code } = error as NodeJS.ErrnoException;
+      process.stderr.write(`sonde: cannot write ${path} (${code}): further results are not kept in it\n`);
+    }
   };
   write();
   const timer = setInterval(write, WRITE_EVERY_MS);

@@ -230,6 +230,20 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
     }
   });
 
+  it("goes on without its file of results when the disk takes no more, and says so once", async () => {
+    const [list, journal] = [join(temporaryFolder(), "list.txt"), join(temporaryFolder(), "full.jsonl")];
+    const links = Array.from({ length: 40 }, (_, at) => `trojan://secret@127.0.0.1:9?security=tls#Node ${at}`);
+    writeFileSync(list, links.map((link, at) => link.replace("secret", `secret${at}`)).join("\n"));
+    // A limit of 1 KiB for each file stands for the disk.
+    const { code, stdout, stderr } = await inShell(
+      `trap '' XFSZ; ulimit -f 1; sonde bulk ${list} --json --resume ${journal} | cat`,
+    );
+    expect(linesOf(stdout).at(-1)).toMatchObject({ type: "summary", checked: 40 });
+    expect(stderr.match(/cannot write .*full\.jsonl \(EFBIG\): further results are not kept in it/g)).toHaveLength(1);
+    expect(stderr).not.toMatch(/\n {4}at /);
+    expect(code).toBe(0);
+  });
+
   it("goes on where a run was stopped, and says what cannot go on", async () => {
     const journal = join(temporaryFolder(), "night.jsonl");
     const words = ["bulk", mixed, "--timeout", "7", "--json", "--resume", journal];
