@@ -59,6 +59,20 @@ it("says of what is told once what it is, and never that it works again", async 
   expect((await messageAbout(unread)).title).toBe("Main: TLS: no shared cipher");
 });
 
+it("counts a monitor that went down several times once, by what it is now", async () => {
+  const times = [0, 1, 2].map((time) => ({
+    ...MEMBER,
+    ...{ subject: `inc_${time}`, incidentId: time, event: "down" as const, isTold: true, why: "timed out" },
+    ...{ sinceMs: time * 10_000, endedAtMs: time * 10_000 + 5_000 },
+  }));
+  const about = (members: readonly ToldMember[], reason: BegunNotification["reason"]) =>
+    messageOf({ ...BEGUN, reason, members }, CONTEXT, async () => {});
+  const over = await about(times, "recovered");
+  expect(over).toMatchObject({ title: "Shop works again after 25 s", items: [{ id: "inc_2" }], more: 0 });
+  const again = times.map((one, index) => (index === 2 ? { ...one, firing: true, endedAtMs: null } : one));
+  expect((await about(again, "reminder")).title).toBe("Shop is down still, for 40 s: timed out");
+});
+
 it("says which monitor it is where its name has nothing to read in it", async () => {
   const down = { event: "down", firing: true, name: "\u200b\u202e", why: "timed out" } as const;
   const { title, items } = await messageAbout(down, { reason: "opened" });

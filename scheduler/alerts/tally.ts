@@ -61,13 +61,14 @@ export async function tallyOf(begun: BegunNotification, breathe: Breathe): Promi
   return { firing, over, size: about.length, first, sinceMs, endedAtMs, host };
 }
 
-/** What the message is about: of a notice what is new, else what its group is. A monitor that went down twice in a storm counts once. */
+/** What the message is about: of a notice what is new, else what its group is. A monitor that went down twice counts once. */
 async function aboutOf({ reason, isFold, members }: BegunNotification, pace: Pace): Promise<readonly ToldMember[]> {
   const about = new Map<number | string, ToldMember>();
   for (const member of members) {
     if (pace.isOver()) await pace.rest();
     if (reason === "notice" ? !member.isNew : !member.isTold && !member.firing) continue;
-    const key = isFold && reason !== "notice" ? (member.monitorId ?? member.subject) : member.subject;
+    const isOne = reason !== "notice" && (isFold || member.incidentId !== null);
+    const key = isOne ? (member.monitorId ?? member.subject) : member.subject;
     const before = about.get(key);
     about.set(key, before === undefined ? member : joined(before, member));
   }
@@ -77,5 +78,7 @@ async function aboutOf({ reason, isFold, members }: BegunNotification, pace: Pac
 function joined(before: ToldMember, member: ToldMember): ToldMember {
   const shown = before.firing ? before : member;
   const endedAtMs = Math.max(before.endedAtMs ?? 0, member.endedAtMs ?? 0);
-  return { ...shown, sinceMs: Math.min(before.sinceMs, member.sinceMs), endedAtMs: shown.firing ? null : endedAtMs };
+  // What is down now is down since the latest time, however often it was before.
+  if (shown.firing) return { ...shown, endedAtMs: null };
+  return { ...shown, sinceMs: Math.min(before.sinceMs, member.sinceMs), endedAtMs };
 }
