@@ -87,6 +87,9 @@ class Maker {
         this.#to(name, "vless", this.#security("tls"), SECRETS.vision),
       ];
     }
+    const ofOldTls = "vless vision tls 1.2 @xray";
+    const vision = { flow: "xtls-rprx-vision", ...this.#security("tls") };
+    yield [ofOldTls, this.#to(ofOldTls, "vless", vision, SECRETS.vision)];
     yield [
       "vless xhttp h3 @xray",
       this.#to("vless xhttp h3 @xray", "vless", {
@@ -268,6 +271,10 @@ class Maker {
       yield [`reality without REALITY @${server}`, reality({ security: "tls" })];
     }
     const tls = this.#security("tls");
+    const xhttp = "vless xhttp auto tls @xray";
+    const xhttpPairs = { ...CARRIERS["xhttp auto"]?.query, ...tls };
+    yield [`wrong user, ${xhttp}`, this.#to(xhttp, "vless", { ...xhttpPairs, alpn: "h2" }, SECRETS.wrongUuid)];
+    yield [`another HTTP, ${xhttp}`, this.#to(xhttp, "vless", { ...xhttpPairs, alpn: "http/1.1" })];
     yield [
       "wrong user, vless with a page behind @xray",
       this.#to("vless fallback @xray", "vless", tls, SECRETS.wrongUuid),

@@ -228,7 +228,13 @@ export const AEAD_METHODS = [
 
 function visionInbounds(material: Material, ports: Ports): readonly Inbound[] {
   const flow = "xtls-rprx-vision";
-  return (["tls", "reality"] as const).flatMap((security) => [
+  const { tlsSettings, ...old } = tlsPart("xray", material) as { readonly tlsSettings: Json };
+  const ofOldTls = direct("vless vision tls 1.2 @xray", "xray", {
+    protocol: "vless",
+    settings: { clients: [{ id: SECRETS.vision, flow }], decryption: "none" },
+    streamSettings: { network: "raw", ...old, tlsSettings: { ...tlsSettings, maxVersion: "1.2" } },
+  });
+  const inbounds = (["tls", "reality"] as const).flatMap((security) => [
     direct(`vless vision ${security} @xray`, "xray", {
       protocol: "vless",
       settings: { clients: [{ id: SECRETS.vision, flow }], decryption: "none" },
@@ -240,6 +246,7 @@ function visionInbounds(material: Material, ports: Ports): readonly Inbound[] {
       ...securityPart("singbox", security, material, ports),
     }),
   ]);
+  return [...inbounds, ofOldTls];
 }
 
 /** Protocols with a carrier of their own, and forms of one protocol alone. */

@@ -61,6 +61,9 @@ describeWith(["proxy cores", "openssl"], "share links through real servers", () 
     expect(outcome).toMatchObject({ verdict: "ok", tunnel: { engineUsed: "xray" } });
     const tuic = await checks.check(lab.cases.get("tuic native bbr @singbox") ?? "", null);
     expect(tuic).toMatchObject({ verdict: "ok", tunnel: { engineUsed: "singbox" } });
+    // sing-box, which is asked first, sees only that connections end.
+    const oldTls = await checks.check(lab.cases.get("vless vision tls 1.2 @xray") ?? "", null);
+    expect(oldTls).toMatchObject({ verdict: "misconfigured", message: expect.stringContaining("needs TLS 1.3") });
     // In sing-box alone one connection of five dies.
     const early = lab.cases.get("vmess ws early none @singbox") ?? "";
     const outcomes = await Promise.all(Array.from({ length: 40 }, () => checks.check(early, null)));
