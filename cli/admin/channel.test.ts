@@ -38,6 +38,7 @@ it("lists a mail channel whose addresses have not confirmed as the API does", as
   const { facts, text } = await run("list", { project: `prj_${projectId}` });
   expect(facts).toMatchObject({ total: 1, channels: [{ name: "Mail", state: "unverified" }] });
   expect(text).toContain("unverified");
+  await expect(run("list", { project: "prj_999" })).rejects.toThrow("there is no project prj_999");
 });
 
 it("says in its facts, too, that a test was not delivered, and why", async () => {

@@ -23,6 +23,7 @@ const list: Act = {
   example: "channel list --project prj_1",
   async run({ controlPlane }, options) {
     const projectId = idOf("project", options.project, "--project");
+    known(await controlPlane.accounts.project(projectId), `project ${formatId("project", projectId)}`);
     const channels = (await controlPlane.channels.list(projectId)).map(view);
     const head = [
       "id",

@@ -76,6 +76,7 @@ it("adds, changes, moves and removes rules, and says who would hear", async () =
 
 it.each([
   ["change 99", { rule: "{}" }, "there is no rule 99"],
+  ["list", { project: "prj_999" }, "there is no project prj_999"],
   ["add", { rule: "[]" }, "--rule must be a JSON object"],
   ["add", { rule: '{"name": ""}' }, "rules.0.name: "],
   ["add", { rule: '{"name": "a", "channels": ["ch_9"]}' }, 'the rule "a": channels: there is no channel ch_9'],

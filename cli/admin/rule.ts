@@ -128,6 +128,7 @@ function projectOf(options: ActOptions): number {
 }
 
 async function shownRules({ controlPlane }: AdminStores, projectId: number) {
+  known(await controlPlane.accounts.project(projectId), `project ${formatId("project", projectId)}`);
   const { viewRules } = await import("../../api/rule-body.ts");
   return viewRules(await controlPlane.alerts.rules(projectId));
 }
