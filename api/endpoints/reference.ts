@@ -33,6 +33,7 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Sonde API</title>
 <link rel="stylesheet" href="docs/swagger-ui.css">
 <link rel="icon" href="data:,">
@@ -44,8 +45,12 @@ const PAGE = `<!doctype html>
 </body>
 </html>
 `;
-/** `validatorUrl` null: by default swagger-ui sends the address of the document to a validator of its makers. */
-const START = `SwaggerUIBundle({
+/** Dark where the reader's system is; swagger-ui has that look, and no switch outside its own frame. `validatorUrl` null: by default swagger-ui sends the address of the document to a validator of its makers. */
+const START = `const scheme = matchMedia("(prefers-color-scheme: dark)");
+const paint = () => document.documentElement.classList.toggle("dark-mode", scheme.matches);
+scheme.addEventListener("change", paint);
+paint();
+SwaggerUIBundle({
   url: "openapi.json",
   dom_id: "#reference",
   deepLinking: true,

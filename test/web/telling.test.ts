@@ -173,6 +173,43 @@ describeWith(["chromium"], "the page, telling people", () => {
     await page.context().close();
   });
 
+  it("is moved sideways by no long name, and shows the first row of a table that scrolls by itself", async () => {
+    const settings = { server: receiver.url.replace(/\/$/, ""), topic: "sonde" };
+    const { body: channel } = await product.api.post<{ id: number }>("/channels", {
+      kind: "ntfy",
+      name: "long ".repeat(24).trim(),
+      settings,
+    });
+    const { page } = await signedIn({ ...PHONE, colorScheme: "light" });
+    await open(page, "/alerts/deliveries");
+    await page.getByRole("combobox", { name: "Channel" }).waitFor();
+    expect(await page.evaluate("document.documentElement.scrollWidth <= screen.width")).toBe(true);
+    await product.api.remove(`/channels/${channel.id}`);
+    const config = {
+      ...{ server_id: "srv_1", type: "vless", server: "127.0.0.1", port: 443, success: true, total_ms: 38, error: "" },
+      ...{ error_category: "", public_ip: "", engine_used: "xray", checked_at: null },
+    };
+    const configs = ["one", "two"].map((tag) => ({ ...config, tag }));
+    await page.route("**/api/v1/subscriptions/1/configs*", (route) =>
+      route.fulfill({ json: { configs, total: 2, healthy: 2 } }),
+    );
+    await page.route("**/api/v1/subscriptions/1", (route) =>
+      route.fulfill({
+        json: {
+          ...{ id: 1, projectId: 1, name: "Provider", syncIntervalSec: 300, timeoutSeconds: 30, maxWorkers: 50 },
+          ...{ configAlertPercent: 50, engine: "both", enabled: true, lastSyncedAt: null, lastServerCount: 2 },
+          ...{ lastSyncStatus: "success", syncErrorMessage: null, createdAt: "2026-11-21 06:10:00" },
+        },
+      }),
+    );
+    await open(page, "/subscriptions/1");
+    const table = page.getByRole("table", { name: "Configurations" });
+    await table.getByText("one").waitFor();
+    const [head, row] = await Promise.all([table.locator("thead").boundingBox(), table.getByText("one").boundingBox()]);
+    expect(row?.y).toBeGreaterThanOrEqual((head?.y ?? 0) + (head?.height ?? 0));
+    await page.context().close();
+  });
+
   it("gives what its tables show, and the whole project, as files", async () => {
     const { page, faults } = await signedIn();
     const given = async (name: string) => {

@@ -97,6 +97,7 @@ export function publicSuite(server: "net" | "node"): void {
       const start = await get("/docs/start.js");
       expect(start.text).toContain('url: "openapi.json"');
       expect(start.text).toContain("validatorUrl: null");
+      expect(start.text).toContain("prefers-color-scheme: dark");
       const sheet = await get("/docs/swagger-ui.css");
       expect(sheet.headers["content-type"]).toBe("text/css; charset=utf-8");
       expect(sheet.text).not.toMatch(/@import|url\((?!["']?data:)/);

@@ -296,6 +296,8 @@ function saidOf(type: EventType, message: string, more: Readonly<Record<string, 
       return LOCATION_STATES.has(String(more.status)) ? t(`region.${more.status as "up"}`) : message;
     case "alert_sent":
     case "alert_failed":
+      // "Alert sent by ntfy (Phone)": the way and its name.
+      return /\bby (\w+(?: \(.*\))?)/.exec(message)?.[1] ?? message;
     case "retest_finished":
       return message;
     default:

@@ -91,7 +91,7 @@ const COLUMNS: readonly Column[] = [
     name: "name",
     more: ({ name }) => name,
     title: "col.name",
-    width: "minmax(240px, 1fr)",
+    width: "minmax(min(240px, 22vw), 1fr)",
     sort: "name",
     cell: ({ id, name, tags }) => (
       <>
