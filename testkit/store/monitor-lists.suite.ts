@@ -84,7 +84,7 @@ export function listTests(currentGround: () => Ground): void {
       expect(await found({ status: "unknown" })).toEqual(["tunnel"]);
       expect(await found({ status: "partial" })).toEqual([]);
       expect(await found({ protocol: "ping" })).toEqual(["down"]);
-      expect(await found({ protocol: "carrier-pigeon" })).toEqual([]);
+      for (const protocol of ["carrier-pigeon", "\0"]) expect(await found({ protocol })).toEqual([]);
       expect(await found({ family: "uptime", protocol: "ping", status: "down", nameContains: "OW" })).toEqual(["down"]);
     });
 

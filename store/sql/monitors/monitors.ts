@@ -11,7 +11,7 @@ import { type Database, type Session, type Statement, statement } from "../db/da
 import { readGeneration } from "../db/generation.ts";
 import type { Dialect } from "../schema/dialect.ts";
 import type { Tables } from "../schema/tables.ts";
-import { caseKey, searchable } from "../schema/text.ts";
+import { caseKey, searchable, storable } from "../schema/text.ts";
 import { sealedConfigs } from "./imports.ts";
 import type { MonitorFilter, Monitors, MonitorWithLive } from "./port.ts";
 import {
@@ -252,7 +252,7 @@ function filtered(base: MonitorQuery, dialect: Dialect, projectId: number, filte
   let query = base.where("m.project_id", "=", projectId);
   if (family !== "all") query = query.where("m.family", "=", family);
   if (activeOnly) query = query.where("m.active", "=", 1);
-  if (protocol !== null) query = query.where("m.kind", "=", protocol as Kind);
+  if (protocol !== null) query = query.where("m.kind", "=", storable(protocol) as Kind);
   if (status === "paused") query = query.where("m.active", "=", 0);
   else if (status !== null) query = query.where("m.active", "=", 1).where("l.status", "=", status);
   if (nameContains !== null) query = query.where(contains(dialect, "m.name_key", caseKey(nameContains)));
