@@ -51,6 +51,14 @@ const numbered = (from: number, to: number, changed = 0) =>
   Array.from({ length: to - from + 1 }, (_, i) => JSON.stringify({ seq: from + i, changed }));
 
 describe("spool", () => {
+  it("removes what a crash, or a full disk, left of a segment that was being thinned", async () => {
+    await (await start()).append(numbered(1, 2));
+    appendFileSync(join(dir, "0000000000000001-0000000000000002.seg.new"), "half");
+    const again = await start();
+    expect(readdirSync(dir).sort()).toEqual(["0000000000000001.seg", "name"]);
+    expect((await replayed(again)).lines).toEqual(numbered(1, 2));
+  });
+
   it("drops rows that must not be stored for good, and keeps the numbers of the others", async () => {
     const spool = await start({ segmentBytes: 100 });
     await spool.append(numbered(1, 4));
