@@ -118,6 +118,22 @@ export function scheduleTests(currentGround: () => Ground): void {
       ]);
     });
 
+    it("go on again in the turn that is on when a change that ended it is taken back", async () => {
+      const { plane } = currentGround();
+      const shop = await tagged("shop");
+      const turn = { fromMs: NOW_MS, untilMs: NOW_MS + HOUR_MS };
+      const made = await create(once(turn.fromMs, turn.untilMs));
+      await makeWindows(plane.schedules, [made], NOW_MS);
+      for (const [index, tag] of ["other", "prod"].entries()) {
+        const nowMs = NOW_MS + (1 + index) * MINUTE_MS;
+        const change = (before: ScheduleDraft) => ({ ...before, selector: { tags: [tag] } });
+        const changed = await plane.schedules.update(made.id, change, nowMs);
+        if (changed === undefined) throw new Error("the schedule is gone");
+        await makeWindows(plane.schedules, [changed], nowMs);
+      }
+      expect(await stretch(shop)).toEqual(turn);
+    });
+
     it("make no windows by what was read before a change, and lose no change of several at once", async () => {
       const { plane, projectId } = currentGround();
       const shop = await tagged("shop");

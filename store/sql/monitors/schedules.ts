@@ -155,15 +155,18 @@ async function change(
   return row && toSchedule(row);
 }
 
-/** Windows that have begun when the changed schedule has the same turn go on until its end, for monitors that are still selected; all others end. */
+/**
+ * Windows that have begun when the changed schedule has the same turn go on until its end, for monitors that are still selected, also those that
+ * another change has ended; all others end.
+ */
 async function moveWindows(
   session: Session,
-  { id, projectId }: MaintenanceSchedule,
+  { id, projectId, endedUntilMs }: MaintenanceSchedule,
   draft: ScheduleDraft,
   nowMs: number,
 ): Promise<void> {
   const turn = new Turns(draft).at(nowMs);
-  if (turn === null) return endWindows(session, id, nowMs);
+  if (turn === null || turn.fromMs < (endedUntilMs ?? 0)) return endWindows(session, id, nowMs);
   const going = selected(session, projectId, draft).where((of) => of.exists(windowsOf(of, id, turn.fromMs)));
   const monitorIds = new Set((await going.execute()).map((row) => row.id));
   await endWindows(session, id, nowMs, { going: { turn, monitorIds } });
@@ -180,14 +183,20 @@ async function endWindows(session: Session, id: number, nowMs: number, { endedMs
   const { kysely } = session;
   let open = kysely
     .selectFrom("maintenance_windows")
-    .select(["id", "monitor_id", "starts_at_ms"])
+    .select(["id", "monitor_id", "starts_at_ms", "ends_at_ms"])
     .where("maintenance_id", "=", id)
-    .where("ends_at_ms", ">", nowMs);
+    .where((of) =>
+      of.or([
+        of("ends_at_ms", ">", nowMs),
+        ...(going === undefined ? [] : [of("starts_at_ms", "=", going.turn.fromMs)]),
+      ]),
+    );
   if (endedMs !== undefined) open = open.where("starts_at_ms", "=", endedMs);
   const windows = await open.orderBy("monitor_id").execute();
   const held = await holdIds(session, [...new Set(windows.map((window) => window.monitor_id))]);
   for (const window of windows) {
     const isGoing = window.starts_at_ms === going?.turn.fromMs && going.monitorIds.has(window.monitor_id);
+    if (!isGoing && window.ends_at_ms <= nowMs) continue;
     const endsAtMs = isGoing ? going.turn.untilMs : nowMs;
     const hasBegun = window.starts_at_ms <= nowMs;
     await (hasBegun
