@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import dnsPacket from "dns-packet";
 import { Responder } from "../../../demo/tunnels/wireguard-responder.ts";
-import { createFraming } from "../../../engine/protocols/amneziawg/framing.ts";
+import { createFraming, explainAnswer } from "../../../engine/protocols/amneziawg/framing.ts";
 import { parseParams } from "../../../engine/protocols/amneziawg/params.ts";
 import { AnswerFormatError } from "../../../engine/protocols/answer.ts";
 import { followChain } from "../../../engine/protocols/dns/chain.ts";
@@ -541,7 +541,9 @@ const wireguard: readonly FuzzTarget[] = [
         "a message that is longer than its datagram",
       );
       const { session } = wireguardTalk(portableCrypto, amneziaFraming);
-      return `${framed.map(({ kind }) => kind).join()} ${session.receive(input).kind} ${session.strays[0]?.answer ?? "none"}`;
+      const first = session.receive(input).kind;
+      const words = explainAnswer(AMNEZIA, session.strays[0]?.answer ?? "response", input.length);
+      return `${framed.map(({ kind }) => kind).join()} ${first} ${words.slice(0, 2)}`;
     },
   },
 ];
