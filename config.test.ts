@@ -147,6 +147,31 @@ it.each([
   expect(loadClientConfig({}, { SONDE_HOST: host, SONDE_PORT: "9000", SONDE_KEY: "k" }).url).toBe(url);
 });
 
+it.each([
+  [{}, {}, "owner"],
+  [{ url: "http://localhost:9000" }, {}, "owner"],
+  [{}, { SONDE_URL: "http://127.0.0.1:9000" }, "owner"],
+  [{ url: "http://[::1]:9000/" }, {}, "owner"],
+  [{}, { SONDE_BASE_URL: "https://sonde.test-site.org" }, "owner"],
+  [{ url: "https://sonde.test-site.org" }, {}, null],
+  [{}, { SONDE_URL: "http://127.0.0.1.test-site.org" }, null],
+  [{ url: "https://sonde.test-site.org", key: "given" }, {}, "given"],
+] as const)("the owner key of ./data is sent to this machine alone: %j %j", (words, env, key) => {
+  const before = process.cwd();
+  const folder = mkdtempSync(join(credentials, "beside-"));
+  mkdirSync(join(folder, "data"));
+  writeFileSync(join(folder, "data", "owner.key"), "owner\n");
+  try {
+    process.chdir(folder);
+    expect(loadClientConfig(words, env).key).toBe(key);
+  } finally {
+    process.chdir(before);
+  }
+  // A folder that is named goes with the address that is named.
+  if (key === "owner") return;
+  expect(loadClientConfig(words, { ...env, SONDE_DATA_DIR: join(folder, "data") }).key).toBe(key ?? "owner");
+});
+
 it("a first key that is there and cannot be read is told from one that is not there", () => {
   const folder = mkdtempSync(join(credentials, "data-"));
   expect(loadClientConfig({}, { SONDE_DATA_DIR: folder }).key).toBeNull();

@@ -10,7 +10,7 @@ import { type OidcSettings, oidcSettingsOf } from "./model/oidc-settings.ts";
 import { LIMITS, type Limits, overridePlans, type PlanTable, standardPlans } from "./model/plan.ts";
 import { parseSender, parseSmtpUrl } from "./model/smtp-url.ts";
 import { withoutTrailing } from "./model/text.ts";
-import { hostInUrl, parseUrl } from "./model/url.ts";
+import { hostInUrl, isLoopbackUrl, parseUrl } from "./model/url.ts";
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -422,9 +422,11 @@ export function loadClientConfig(
     `http://${hostInUrl(env.SONDE_HOST ?? "127.0.0.1")}:${env.SONDE_PORT ?? "8080"}`;
   if (parseUrl(url) === undefined)
     throw new ConfigError(`${url} is not a URL: give --url or SONDE_URL, such as http://127.0.0.1:8080`);
+  // An address that was given may be of another machine, which must not get the key of this one's owner by chance.
+  const isOwn = (words.url ?? env.SONDE_URL) === undefined || env.SONDE_DATA_DIR !== undefined || isLoopbackUrl(url);
   return {
     url: withoutTrailing(url, "/").replace(/\/api\/v1$/, ""),
-    key: words.key ?? env.SONDE_KEY ?? readOwnerKey(env.SONDE_DATA_DIR ?? "./data"),
+    key: words.key ?? env.SONDE_KEY ?? (isOwn ? readOwnerKey(env.SONDE_DATA_DIR ?? "./data") : null),
     project: words.project ?? env.SONDE_PROJECT ?? null,
   };
 }

@@ -19,6 +19,7 @@ import { formatIso } from "../model/time.ts";
 import { faultOf } from "../scheduler/alerts/rule-words.ts";
 import type { ChannelRecord } from "../store/sql/alerts/channels-port.ts";
 import type { Draft, Versioned } from "../store/sql/alerts/port.ts";
+import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 import type { JsonObject } from "./body.ts";
 import { ApiError, badRequest } from "./errors.ts";
 import { issueWords } from "./issue-words.ts";
@@ -39,6 +40,22 @@ export function parsed<Schema extends z.ZodType>(schema: Schema, body: JsonObjec
 interface Nameable {
   readonly channels: ReadonlySet<number>;
   readonly quietHours: ReadonlySet<number>;
+}
+
+/** Also channels that a rule names and that were removed since: such a rule must not keep all others from being written. */
+export async function nameableOf(
+  { alerts, channels }: Pick<ControlPlane, "alerts" | "channels">,
+  projectId: number,
+): Promise<Nameable> {
+  const { items: rules } = await alerts.rules(projectId);
+  const named = rules.flatMap((rule) => [
+    ...(rule.channels ?? []),
+    ...rule.escalation.flatMap((step) => step.channels),
+  ]);
+  return {
+    channels: new Set([...(await channels.list(projectId)).map(({ id }) => id), ...named]),
+    quietHours: new Set((await alerts.quietHours(projectId)).items.map(({ id }) => id)),
+  };
 }
 
 /** @throws 400 */

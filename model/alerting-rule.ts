@@ -189,5 +189,5 @@ export function silentRuleWarnings(
 ): readonly string[] {
   const ids = new Set(left.map(({ id }) => id));
   const silent = rules.filter(({ active, channels }) => active && channels?.some((id) => ids.has(id)) === false);
-  return silent.map(({ name }) => `the rule "${name}" has no channel left: what it matches is not told`);
+  return silent.map(({ name }) => `the rule "${name}" has no channel left: nothing that it matches is sent`);
 }

@@ -5,7 +5,7 @@ const LONGEST = 64;
 /** Letters that may be wrong, left out or too many. */
 const FARTHEST = 3;
 /** Words that are compared: a document has up to 20,000 keys. */
-export const MOST_COMPARED = 2_000;
+export const MOST_COMPARED = 500;
 
 /** @returns undefined when none is near */
 export function nearestOf(word: string, known: Iterable<string>): string | undefined {

@@ -26,6 +26,11 @@ export function isEveryAddress(listened: string): boolean {
   return listened === "0.0.0.0" || listened === "::";
 }
 
+/** Whether only this machine has what it leads to (RFC 1122 section 3.2.1.3, RFC 4291 section 2.5.3, RFC 6761 section 6.3). */
+export function isLoopbackUrl(url: string): boolean {
+  return /^(?:127\.\d+\.\d+\.\d+|\[::1\]|(?:.+\.)?localhost)$/.test(parseUrl(url)?.hostname ?? "");
+}
+
 /** The code stands after `#`, which browsers send to no server: no log of a proxy has it. @param baseUrl without a trailing slash */
 export function signInLink(baseUrl: string, code: string): string {
   return `${baseUrl}/#/sign-in?code=${code}`;

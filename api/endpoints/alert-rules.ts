@@ -6,7 +6,7 @@ import { readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { type ProjectCall, type Refusal, type Route, shape } from "../route.ts";
-import { hearing, parsed, readRules, viewRules } from "../rule-body.ts";
+import { hearing, nameableOf, parsed, readRules, viewRules } from "../rule-body.ts";
 import { alertRulesBody, previewBody } from "../schemas/alerts.ts";
 
 const EDITORS_ONLY = "You do not have permission to edit this project";
@@ -16,11 +16,8 @@ async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
 }
 
 async function write(api: Api, call: ProjectCall): Promise<ApiResponse> {
-  const { alerts, channels } = api.controlPlane;
-  const there = {
-    channels: new Set((await channels.list(call.project.id)).map(({ id }) => id)),
-    quietHours: new Set((await alerts.quietHours(call.project.id)).items.map(({ id }) => id)),
-  };
+  const { alerts } = api.controlPlane;
+  const there = await nameableOf(api.controlPlane, call.project.id);
   const { version, items } = readRules(readObject(call.request), there);
   const written = await alerts.writeRules(call.project.id, version, items, call.nowMs);
   if (written === "moved") throw refusal("alertRulesMoved");

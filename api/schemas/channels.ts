@@ -34,7 +34,7 @@ export const channelRemoved = z
     success: z.literal(true),
     id: id("ch_"),
     warnings: warnings.describe("Only where a rule has no channel left: which one tells nothing now").meta({
-      examples: [['the rule "Nights" has no channel left: what it matches is not told']],
+      examples: [['the rule "Nights" has no channel left: nothing that it matches is sent']],
     }),
   })
   .meta({ id: "ChannelRemoved" });

@@ -153,16 +153,13 @@ async function changeRules(
   options: ActOptions,
   act: (rules: readonly Body[]) => readonly Body[],
 ): Promise<Done> {
-  const { alerts, channels } = stores.controlPlane;
+  const { alerts } = stores.controlPlane;
   const projectId = projectOf(options);
-  const { readRulesOrFault, viewRules } = await import("../../api/rule-body.ts");
+  const { nameableOf, readRulesOrFault, viewRules } = await import("../../api/rule-body.ts");
   const before = await shownRules(stores, projectId);
   // The default rule is no row: a list of others takes its place.
   const rules = act(before.rules.filter(({ id }) => id !== 0));
-  const there = {
-    channels: new Set((await channels.list(projectId)).map(({ id }) => id)),
-    quietHours: new Set((await alerts.quietHours(projectId)).items.map(({ id }) => id)),
-  };
+  const there = await nameableOf(stores.controlPlane, projectId);
   const read = readRulesOrFault({ version: before.version, rules }, there);
   if (typeof read === "string") throw new CommandError(faultWords(read, rules));
   const written = await alerts.writeRules(projectId, read.version, read.items, stores.nowMs);
@@ -172,7 +169,7 @@ async function changeRules(
   return { facts, text: textOf(facts.rules) };
 }
 
-/** Which rule it is about: one that stays as it is may name a channel that was removed since. */
+/** Which rule it is about. */
 function faultWords(fault: string, rules: readonly Body[]): string {
   const [, at, rest = ""] = /^rules\.(\d+)\.(.*)$/.exec(fault) ?? [];
   const name = at === undefined ? undefined : rules[Number(at)]?.name;

@@ -129,9 +129,13 @@ export function channelsSuite(server: "net" | "node"): void {
       const removed = await world.send("DELETE", `/api/v1/channels/${id}`);
       expect(removed.body).toEqual({
         ...{ success: true, id },
-        warnings: ['the rule "all" has no channel left: what it matches is not told'],
+        warnings: ['the rule "all" has no channel left: nothing that it matches is sent'],
       });
-      await controlPlane.alerts.writeRules(projectId, 2, [], clock.nowMs);
+      const { rules: left, version } = (await world.send("GET", "/api/v1/alert-rules")).body;
+      const more = [...left, { name: "new" }];
+      const written = await world.send("PUT", "/api/v1/alert-rules", { body: { version, rules: more } });
+      expect([written.status, written.body.rules.length, written.body.rules[0].channels]).toEqual([200, 2, [id]]);
+      await controlPlane.alerts.writeRules(projectId, written.body.version, [], clock.nowMs);
     });
 
     it("takes no secret to another place than the one it was given for", async () => {

@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document be428b5c11982b91. Do not edit.
+// Made by `npm run web:types` of the API's document 12a9a248194e37a7. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -4475,7 +4475,7 @@ export interface components {
             /**
              * @description Only where a rule has no channel left: which one tells nothing now
              * @example [
-             *       "the rule \"Nights\" has no channel left: what it matches is not told"
+             *       "the rule \"Nights\" has no channel left: nothing that it matches is sent"
              *     ]
              */
             warnings?: string[];
