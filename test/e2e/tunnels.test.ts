@@ -186,7 +186,7 @@ describe("locations in a whole service", () => {
     expect(await refused("locations", id, "DE")).toContain("lowercase countries");
     expect(await refused("disable-location", id, "any")).toContain("pause the monitor instead");
     expect(await refused("enable-location", id, "de")).toContain("not checked from there");
-    expect(await refused("notify-partial", id, "yes")).toContain("true, false");
+    expect(await refused("notify-partial", id, "yes")).toContain("must be true or false");
     expect(await refused("locations", "srv_99999", "de")).toContain("there is no monitor srv_99999");
   });
 
