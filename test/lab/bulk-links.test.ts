@@ -112,7 +112,7 @@ describeWith(["proxy cores"], "share links without a server", () => {
     const { stdout, code } = await sonde(words, { env: { ...env, SONDE_VERIFY_URLS: "" }, input: few });
     expect(stdout.match(/ 203\.0\.113\.7 +NL /g)).toHaveLength(FEW);
     expect(stdout).toMatch(/^failed +protocol +server +name +why$/m);
-    expect(stdout).toMatch(/^auth_failed +vless +127\.0\.0\.1:\d+ +wrong +The server closes every connection at once/m);
+    expect(stdout).toMatch(/^auth_failed +vless +127\.0\.0\.1:\d+ +wrong +The server does not know the user/m);
     expect(code).toBe(0);
     const plain = await sonde(["bulk", "-", "--url", "http://127.0.0.1/"], { env, input: few });
     expect([plain.code, plain.stderr]).toEqual([2, expect.stringContaining("--url http://127.0.0.1/: ")]);
