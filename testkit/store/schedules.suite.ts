@@ -67,7 +67,10 @@ export function scheduleTests(currentGround: () => Ground): void {
       expect([await stretch(shop), await stretch(other)]).toEqual([span, null]);
       expect(await keep(NOW_MS + HOUR_MS + MINUTE_MS)).toBe(0);
       await plane.monitors.update(projectId, other, NOW_MS, ADA, () => ({ tags: ["prod"] }));
-      expect([await keep(span.fromMs + 1), await stretch(other)]).toEqual([1, span]);
+      // From then on: what it was before stays as it was.
+      const rest = { fromMs: span.fromMs + 1, untilMs: span.untilMs };
+      expect([await keep(span.fromMs + 1), await stretch(other)]).toEqual([1, rest]);
+      expect(await keep(span.fromMs + 2)).toBe(0);
     });
 
     it("end a turn, which does not come back; the windows of a deleted one end", async () => {
@@ -131,7 +134,50 @@ export function scheduleTests(currentGround: () => Ground): void {
         if (changed === undefined) throw new Error("the schedule is gone");
         await makeWindows(plane.schedules, [changed], nowMs);
       }
-      expect(await stretch(shop)).toEqual(turn);
+      expect(await stretch(shop)).toEqual({ fromMs: NOW_MS + 2 * MINUTE_MS, untilMs: turn.untilMs });
+    });
+
+    it("cover nothing that was before they were made", async () => {
+      const { plane } = currentGround();
+      const shop = await tagged("shop");
+      const made = await create(once(NOW_MS - 300 * 24 * HOUR_MS, NOW_MS + HOUR_MS));
+      await makeWindows(plane.schedules, [made], NOW_MS);
+      expect(await stretch(shop)).toEqual({ fromMs: NOW_MS, untilMs: NOW_MS + HOUR_MS });
+      expect(await keep(NOW_MS + MINUTE_MS)).toBe(0);
+      await plane.schedules.endTurn(
+        made.id,
+        { fromMs: NOW_MS - 300 * 24 * HOUR_MS, untilMs: NOW_MS + HOUR_MS },
+        NOW_MS + 1,
+      );
+      expect(await stretch(shop)).toEqual({ fromMs: NOW_MS, untilMs: NOW_MS + 1 });
+    });
+
+    it("leave a window ended that a person ended, whatever is changed; one whose turn was over follows the longer turn", async () => {
+      const { plane, projectId } = currentGround();
+      const [shop, other] = [await tagged("shop"), await tagged("other")];
+      const made = await create(once(NOW_MS, NOW_MS + HOUR_MS));
+      await makeWindows(plane.schedules, [made], NOW_MS);
+      const all = { state: null, limit: 9, offset: 0 } as const;
+      const open = await plane.maintenance.list(projectId, { ...all, monitorId: shop }, NOW_MS);
+      await plane.maintenance.end(open.rows[0]?.id ?? 0, NOW_MS + MINUTE_MS);
+      const change = async (over: Partial<ScheduleDraft>, nowMs: number) => {
+        const changed = await plane.schedules.update(made.id, (before) => ({ ...before, ...over }), nowMs);
+        if (changed === undefined) throw new Error("the schedule is gone");
+        await makeWindows(plane.schedules, [changed], nowMs);
+        return [await stretch(shop), await stretch(other)].map((span) => span?.untilMs ?? 0);
+      };
+      const untilOf = (minutes: number) => NOW_MS + minutes * MINUTE_MS;
+      const longer = (hours: number) => ({
+        schedule: once(NOW_MS, NOW_MS + hours * HOUR_MS).schedule,
+        overAtMs: NOW_MS + hours * HOUR_MS,
+      });
+      expect(await change({ selector: { tags: ["prod"], family: "uptime" } }, untilOf(2))).toEqual([
+        untilOf(1),
+        untilOf(60),
+      ]);
+      expect(await change(longer(2), untilOf(3))).toEqual([untilOf(1), untilOf(120)]);
+      expect(await change(longer(3), untilOf(150))).toEqual([untilOf(1), untilOf(180)]);
+      expect(await stretch(other)).toEqual({ fromMs: untilOf(150), untilMs: untilOf(180) });
     });
 
     it("make no windows by what was read before a change, and lose no change of several at once", async () => {

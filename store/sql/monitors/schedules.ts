@@ -40,7 +40,7 @@ export function createSchedules(database: Database): Schedules {
     endTurn: (id, turn, nowMs) =>
       write(async (session) => {
         await hold(session, id);
-        await endWindows(session, id, nowMs, { endedMs: turn.fromMs });
+        await endWindows(session, await openOf(session, id, nowMs, turn), nowMs);
         return change(session, id, { ended_until_ms: turn.fromMs + 1 });
       }),
     make: (schedule, turn, limit, nowMs) => write((session) => make(session, schedule, turn, limit, nowMs)),
@@ -136,7 +136,7 @@ function covered({ schedule, timezone, startsOn, endsOn, selector }: ScheduleDra
 /** @returns false when it was not there */
 export async function remove(session: Session, id: number, nowMs: number): Promise<boolean> {
   await hold(session, id);
-  await endWindows(session, id, nowMs);
+  await endWindows(session, await openOf(session, id, nowMs), nowMs);
   const { numDeletedRows } = await session.kysely.deleteFrom("maintenances").where("id", "=", id).executeTakeFirst();
   return numDeletedRows > 0n;
 }
@@ -156,51 +156,74 @@ async function change(
 }
 
 /**
- * Windows that have begun when the changed schedule has the same turn go on until its end, for monitors that are still selected, also those that
- * another change has ended; all others end.
+ * Windows of the turn that is on by the changed schedule go on until its end, for monitors that are still selected. All others end and leave the
+ * schedule, so that what it selects later gets a window anew; so do those whose turn was over, where it lasts longer now. Only a window that a
+ * person ended stays, and keeps its monitor from another one in the turn.
  */
 async function moveWindows(
   session: Session,
-  { id, projectId, endedUntilMs }: MaintenanceSchedule,
+  before: MaintenanceSchedule,
   draft: ScheduleDraft,
   nowMs: number,
 ): Promise<void> {
+  const { id, projectId, endedUntilMs } = before;
   const turn = new Turns(draft).at(nowMs);
-  if (turn === null || turn.fromMs < (endedUntilMs ?? 0)) return endWindows(session, id, nowMs);
-  const going = selected(session, projectId, draft).where((of) => of.exists(windowsOf(of, id, turn.fromMs)));
+  const open = await openOf(session, id, nowMs);
+  if (turn === null || turn.fromMs < (endedUntilMs ?? 0)) return endWindows(session, open, nowMs, { leave: true });
+  const going = selected(session, projectId, draft).where((of) => of.exists(windowsOf(of, id, turn)));
   const monitorIds = new Set((await going.execute()).map((row) => row.id));
-  await endWindows(session, id, nowMs, { going: { turn, monitorIds } });
+  const isGoing = ({ monitor_id: monitorId, starts_at_ms: fromMs }: Window): boolean =>
+    monitorIds.has(monitorId) && fromMs >= turn.fromMs && fromMs <= nowMs;
+  const { kysely } = session;
+  const over = kysely.selectFrom("maintenance_windows").select(WINDOW).where("maintenance_id", "=", id);
+  const ofTurn = over.where("starts_at_ms", ">=", turn.fromMs).where("ends_at_ms", "<=", nowMs);
+  const turns = new Turns(before);
+  for (const window of await ofTurn.execute())
+    if (turns.at(window.starts_at_ms)?.untilMs === window.ends_at_ms)
+      await kysely
+        .updateTable("maintenance_windows")
+        .set({ maintenance_id: null })
+        .where("id", "=", window.id)
+        .execute();
+  await endWindows(session, open, nowMs, { leave: true, isGoing, untilMs: turn.untilMs });
+}
+
+const WINDOW = ["id", "monitor_id", "starts_at_ms", "ends_at_ms"] as const;
+type Window = Pick<Row<"maintenance_windows">, (typeof WINDOW)[number]>;
+
+/** Those that have not ended. @param turn only those of it */
+function openOf({ kysely }: Session, id: number, nowMs: number, turn?: Turn): Promise<readonly Window[]> {
+  let open = kysely
+    .selectFrom("maintenance_windows")
+    .select(WINDOW)
+    .where("maintenance_id", "=", id)
+    .where("ends_at_ms", ">", nowMs);
+  if (turn !== undefined) open = open.where("starts_at_ms", ">=", turn.fromMs).where("starts_at_ms", "<", turn.untilMs);
+  return open.orderBy("monitor_id").execute();
 }
 
 interface Ending {
-  /** Start of the turn whose windows alone are ended; absent: those of all. */
-  readonly endedMs?: number;
-  readonly going?: { readonly turn: Turn; readonly monitorIds: ReadonlySet<number> };
+  /** They are the schedule's no more. */
+  readonly leave?: boolean;
+  /** Those that go on, until then. */
+  readonly isGoing?: (window: Window) => boolean;
+  readonly untilMs?: number;
 }
 
 /** What has begun ends now, what has not is taken away. */
-async function endWindows(session: Session, id: number, nowMs: number, { endedMs, going }: Ending = {}): Promise<void> {
+async function endWindows(
+  session: Session,
+  windows: readonly Window[],
+  nowMs: number,
+  { leave = false, isGoing, untilMs = nowMs }: Ending = {},
+): Promise<void> {
   const { kysely } = session;
-  let open = kysely
-    .selectFrom("maintenance_windows")
-    .select(["id", "monitor_id", "starts_at_ms", "ends_at_ms"])
-    .where("maintenance_id", "=", id)
-    .where((of) =>
-      of.or([
-        of("ends_at_ms", ">", nowMs),
-        ...(going === undefined ? [] : [of("starts_at_ms", "=", going.turn.fromMs)]),
-      ]),
-    );
-  if (endedMs !== undefined) open = open.where("starts_at_ms", "=", endedMs);
-  const windows = await open.orderBy("monitor_id").execute();
   const held = await holdIds(session, [...new Set(windows.map((window) => window.monitor_id))]);
   for (const window of windows) {
-    const isGoing = window.starts_at_ms === going?.turn.fromMs && going.monitorIds.has(window.monitor_id);
-    if (!isGoing && window.ends_at_ms <= nowMs) continue;
-    const endsAtMs = isGoing ? going.turn.untilMs : nowMs;
-    const hasBegun = window.starts_at_ms <= nowMs;
-    await (hasBegun
-      ? kysely.updateTable("maintenance_windows").set({ ends_at_ms: endsAtMs }).where("id", "=", window.id).execute()
+    const goesOn = isGoing?.(window) === true;
+    const ended = { ends_at_ms: goesOn ? untilMs : nowMs, ...(leave && !goesOn && { maintenance_id: null }) };
+    await (window.starts_at_ms <= nowMs
+      ? kysely.updateTable("maintenance_windows").set(ended).where("id", "=", window.id).execute()
       : kysely.deleteFrom("maintenance_windows").where("id", "=", window.id).execute());
     if (held.has(window.monitor_id)) await settle(session, window.monitor_id, nowMs);
   }
@@ -216,31 +239,33 @@ function selected({ kysely, dialect }: Session, projectId: number, { selector }:
     .where((of) => isSelected(of, dialect, selector));
 }
 
-/** Of the monitor `m`. */
-function windowsOf(of: ExpressionBuilder<Tables & { m: Tables["monitors"] }, "m">, id: number, fromMs: number) {
+/** Of the monitor `m`, in the turn: a window begins no earlier than it is made. */
+function windowsOf(of: ExpressionBuilder<Tables & { m: Tables["monitors"] }, "m">, id: number, turn: Turn) {
   return of
     .selectFrom("maintenance_windows as w")
     .select(sql<number>`1`.as("one"))
     .whereRef("w.monitor_id", "=", "m.id")
     .where("w.maintenance_id", "=", id)
-    .where("w.starts_at_ms", "=", fromMs);
+    .where("w.starts_at_ms", ">=", turn.fromMs)
+    .where("w.starts_at_ms", "<", turn.untilMs);
 }
 
 async function make(
   session: Session,
   schedule: MaintenanceSchedule,
-  { fromMs, untilMs }: Turn,
+  turn: Turn,
   limit: number,
   nowMs: number,
 ): Promise<number> {
   const { kysely } = session;
   const { id, projectId } = schedule;
+  const { fromMs, untilMs } = turn;
   const now = await hold(session, id);
   // Changed or ended since it was read: the next reader makes its windows.
   if (now === undefined || !isDeepStrictEqual(covered(now), covered(schedule)) || fromMs < (now.endedUntilMs ?? 0))
     return 0;
   const missing = await selected(session, projectId, schedule)
-    .where((of) => of.not(of.exists(windowsOf(of, id, fromMs))))
+    .where((of) => of.not(of.exists(windowsOf(of, id, turn))))
     .orderBy("m.id")
     .limit(limit)
     .execute();
@@ -251,7 +276,13 @@ async function make(
   for (const monitorId of held) {
     await kysely
       .insertInto("maintenance_windows")
-      .values({ monitor_id: monitorId, starts_at_ms: fromMs, ends_at_ms: untilMs, maintenance_id: id })
+      // What was down before the window was made stays so in the past.
+      .values({
+        monitor_id: monitorId,
+        starts_at_ms: Math.max(fromMs, Math.round(nowMs)),
+        ends_at_ms: untilMs,
+        maintenance_id: id,
+      })
       .execute();
     await settle(session, monitorId, nowMs);
   }

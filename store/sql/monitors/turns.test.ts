@@ -36,6 +36,15 @@ describe("turns of a schedule", () => {
     ]);
     const newYork = { timezone: "America/New_York", schedule: { ...NIGHTLY, days: [7], from: "01:30" } };
     expect(starts(turnsOf(newYork), "2026-10-26T00:00:00Z", 2)).toEqual(["2026-11-01T05:30", "2026-11-08T06:30"]);
+    const listed = turnsOf({ schedule: { type: "cron", cron: "0,30 2,14 * * *", minutes: 10 } });
+    expect(starts(listed, "2026-10-24T22:00:00Z", 4)).toEqual([
+      ...["2026-10-25T00:00", "2026-10-25T00:30", "2026-10-25T13:00", "2026-10-25T13:30"],
+    ]);
+    // By elapsed time.
+    const steps = turnsOf({ schedule: { type: "cron", cron: "*/30 * * * *", minutes: 10 } });
+    expect(starts(steps, "2026-10-24T23:59:00Z", 4)).toEqual([
+      ...["2026-10-25T00:00", "2026-10-25T00:30", "2026-10-25T01:00", "2026-10-25T01:30"],
+    ]);
   });
 
   it("are on from their start until their end", () => {

@@ -108,7 +108,8 @@ function cronOf(pattern: string, { timezone, startsOn }: PlannedTurns): Cron {
   try {
     // The second before the day: a turn at its midnight belongs to it.
     const startAt = startsOn === null ? {} : { startAt: `${dayBefore(startsOn)}T23:59:59` };
-    return new Cron(pattern, { timezone, paused: true, mode: "5-part", ...startAt });
+    // Where clocks go back, what names its hours and minutes runs once, as with Debian's cron; `*` and steps run on.
+    return new Cron(pattern, { timezone, paused: true, mode: "5-part", fixedTimeRule: "no-wildcard", ...startAt });
   } catch {
     throw new ScheduleError("schedule.cron is no pattern that can be read.");
   }
