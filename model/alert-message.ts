@@ -48,3 +48,8 @@ export interface Message {
   /** ISO 8601. */
   readonly at: string;
 }
+
+/** Nothing of what it is about holds any more, also where it sums up quiet hours: services close what they opened. */
+export function isAllOver({ reason, severity }: Message): boolean {
+  return reason === "recovered" || (reason === "digest" && severity === "info");
+}

@@ -1,7 +1,7 @@
 /** Signals: what an event of the outbox means for alerts. Pure. */
 import type { AlertEvent, AlertSeverity } from "./alerting-rule.ts";
 import type { EventType, IncidentEventType, incidentData, monitorData, subscriptionData } from "./event.ts";
-import { parseId } from "./ids.ts";
+import { formatId, parseId } from "./ids.ts";
 import { parseTime } from "./time.ts";
 
 /**
@@ -83,6 +83,28 @@ function incidentSignal(type: IncidentEventType, data: Data, atMs: number): Aler
     incidentId: parseId("incident", incident.id) ?? null,
     why: incident.error_message,
     sinceMs: type === "incident.recovered" ? atMs : (parseTime(incident.started_at) ?? atMs),
+  };
+}
+
+/** An incident that goes on, of a monitor that is watched again. */
+export function lastingSignal(incident: {
+  readonly id: number;
+  readonly monitorId: number;
+  readonly isDown: boolean;
+  readonly why: string;
+  readonly startedAtMs: number;
+}): AlertSignal {
+  const { id, monitorId, isDown, why, startedAtMs } = incident;
+  return {
+    ...NO_SUBJECT,
+    transition: "begins",
+    event: isDown ? "down" : "login_refused",
+    severity: isDown ? "critical" : "warning",
+    subject: formatId("incident", id),
+    monitorId,
+    incidentId: id,
+    why,
+    sinceMs: startedAtMs,
   };
 }
 

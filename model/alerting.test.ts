@@ -36,6 +36,7 @@ function member(subject: string, joinedAtMs: number, more: Partial<GroupMember> 
     joinedAtMs,
     acknowledged: false,
     heldUntilMs: null,
+    isUnwatched: false,
     ...more,
   };
 }
@@ -208,6 +209,24 @@ describe("decide", () => {
     group.change("c", { firing: false });
     group.until(1_000 * S, 500 * S);
     expect(group.words).toEqual(["0 opened a,b,c", "60 changed b,a", "500 recovered a,c"]);
+  });
+
+  it("closes what it told of monitors that are gone, and does not speak while others of the group still fail", () => {
+    const group = new Watched(rule({ waitS: 0 }));
+    group.join(member("a", 0));
+    group.join(member("b", 0));
+    group.until(1 * S, 0);
+    group.change("a", { firing: false, isUnwatched: true });
+    group.until(500 * S, 1 * S);
+    group.change("b", { firing: false });
+    group.until(1_000 * S, 500 * S);
+    expect(group.words).toEqual(["0 opened a,b", "500 recovered a,b"]);
+    const alone = new Watched(rule({ waitS: 0 }));
+    alone.join(member("a", 0));
+    alone.until(1 * S, 0);
+    alone.change("a", { firing: false, isUnwatched: true });
+    alone.until(500 * S, 1 * S);
+    expect(alone.words).toEqual(["0 opened a", "60 recovered a"]);
   });
 
   it("holds what is in maintenance, and tells of it at its end", () => {

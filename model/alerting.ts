@@ -25,6 +25,8 @@ export interface GroupMember {
   readonly acknowledged: boolean;
   /** Its monitor is in maintenance until then, or paused: Infinity. */
   readonly heldUntilMs: number | null;
+  /** It was told, and its monitor was deleted or paused since: it fires no more, and does not work again either. */
+  readonly isUnwatched: boolean;
 }
 
 export interface GroupState {
@@ -126,7 +128,7 @@ function todoOf(group: GroupState, rule: AlertRule, nowMs: number): readonly Tod
   const isAllOver = fresh.length === 0 && standing.length === 0 && members.every(({ firing }) => !firing);
   if (ended.length > 0 && isAllOver) {
     todo.push({ act: "recover", atMs: rule.recovered ? next : 0, members: ended });
-  } else if (ended.length > 0 && rule.recovered && !isFold) {
+  } else if (ended.some(({ isUnwatched }) => !isUnwatched) && rule.recovered && !isFold) {
     todo.push({ act: "change", atMs: next, members: ended });
   }
   if (waiting.length === 0) return todo;
@@ -296,7 +298,7 @@ function spoken(group: GroupState, rule: AlertRule, due: readonly Todo[], nowMs:
 function toldOf(member: GroupMember, isNotice: boolean): GroupMember {
   const stands = member.firing && !isNotice;
   const told = stands ? (member.acknowledged ? "acknowledged" : "firing") : "ended";
-  const { subject, severity, tags, joinedAtMs, acknowledged, heldUntilMs } = member;
+  const { subject, severity, tags, joinedAtMs, acknowledged, heldUntilMs, isUnwatched } = member;
   // One literal: to spread the old one takes ten times as long, and there may be ten thousand.
   return {
     subject,
@@ -308,6 +310,7 @@ function toldOf(member: GroupMember, isNotice: boolean): GroupMember {
     joinedAtMs,
     acknowledged,
     heldUntilMs,
+    isUnwatched,
   };
 }
 

@@ -233,7 +233,7 @@ async function test(api: Api, call: ProjectCall, { kind, name, settings }: Teste
   const response = ok({
     delivered: outcome.delivered,
     status_code: outcome.statusCode,
-    error: outcome.delivered ? null : outcome.error,
+    error: outcome.delivered ? (outcome.refusal ?? null) : outcome.error,
     duration_ms: Math.round(outcome.durationMs),
     sent: outcome.sent,
   });

@@ -121,12 +121,12 @@ const test: Act = {
     const channel = known(found, `channel ${formatId("channel", id)}`);
     const outcome = await sendSample(stores, channel.kind, channel.name, await settingsOf(stores, channel));
     await stores.controlPlane.channels.judged(id, outcome, stores.nowMs);
-    const error = outcome.delivered ? null : outcome.error;
+    const error = outcome.delivered ? (outcome.refusal ?? null) : outcome.error;
     const facts = { delivered: outcome.delivered, status_code: outcome.statusCode, error };
     return {
       facts: { id: formatId("channel", id), ...facts, duration_ms: Math.round(outcome.durationMs), sent: outcome.sent },
       text: `delivered\n\n${outcome.sent}`,
-      ...(error !== null && { fault: `it was not delivered: ${error}` }),
+      ...(error !== null && { fault: `it was not delivered${outcome.delivered ? " to all" : ""}: ${error}` }),
     };
   },
 };

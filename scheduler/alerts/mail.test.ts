@@ -118,6 +118,39 @@ describe("mail", () => {
     expect(first?.text).toContain("a &amp; b &lt; c");
   });
 
+  it("goes once more to those who were refused for now, to them alone, and says who was refused for good", async () => {
+    const [ada, bob, eve] = ["ada@test-site.org", "Bob@test-site.org", "eve@test-site.org"];
+    const refusals = new Map([
+      [bob, { responseCode: 450, message: "4.7.1 come back later" }],
+      [eve, { responseCode: 550, message: "5.1.1 no such user" }],
+    ]);
+    const port = await listen({
+      authOptional: true,
+      onRcptTo({ address }, _session, done) {
+        const refusal = refusals.get(address);
+        if (refusal === undefined) done();
+        else done(Object.assign(new Error(refusal.message), refusal));
+      },
+    });
+    const send = sender(service(`smtp://127.0.0.1:${port}`));
+    const channel = { kind: "email", settings: { to: [ada, "Bob@Test-Site.org"], cc: [eve] } };
+    expect(await send(channel, MESSAGE, CONTEXT, NEVER)).toMatchObject({
+      ...{ delivered: false, statusCode: 450, permanent: false, left: bob },
+      error: `${bob}: 450 4.7.1 come back later; ${eve}: 550 5.1.1 no such user`,
+    });
+    refusals.delete(bob);
+    const again = await send(channel, MESSAGE, { ...CONTEXT, left: bob }, NEVER);
+    expect(again).toMatchObject({ delivered: true, statusCode: 250 });
+    expect(again).not.toHaveProperty("refusal");
+    expect(letters.map(({ to }) => to)).toEqual([[ada], [bob]]);
+    expect(letters[1]?.text).toMatch(/^To: ada@test-site\.org, Bob@test-site\.org$/m);
+    const next = await send(channel, MESSAGE, CONTEXT, NEVER);
+    expect(next).toMatchObject({ delivered: true, refusal: `${eve}: 550 5.1.1 no such user` });
+    // Who was left has been taken out of the channel.
+    expect(await send(CHANNEL, MESSAGE, { ...CONTEXT, left: eve }, NEVER)).toMatchObject({ delivered: true });
+    expect(letters).toHaveLength(3);
+  });
+
   it("is taken whatever stands in names", async () => {
     const port = await listen({ authOptional: true, hideSTARTTLS: true, disabledCommands: ["STARTTLS"] });
     const send = sender(service(`smtp://127.0.0.1:${port}`));

@@ -11,21 +11,24 @@ import { ATTEMPT_MS, faultOf, withinAttempt } from "./post.ts";
 
 /** RFC 3463 and RFC 5321 section 4.2.1: 5yz will not pass by itself. 552 is a full mailbox, which may. */
 const PASSING = 552;
+/** Of a server's words; our choice: a line of a log. */
+const LONGEST_WORDS = 300;
 
 export interface Letter extends Mail {
   readonly from: { readonly name: string; readonly address: string };
   readonly to: readonly string[];
   readonly cc: readonly string[];
+  /** Who of them has not got it yet; null: all. */
+  readonly left: readonly string[] | null;
 }
 
-export type MailOut = (
-  server: SmtpServer,
-  letter: Letter,
-  signal: AbortSignal,
-) => Promise<SendOutcome & { readonly openedBy: string | null }>;
+type Outcome = SendOutcome & { readonly openedBy: string | null };
+export type MailOut = (server: SmtpServer, letter: Letter, signal: AbortSignal) => Promise<Outcome>;
 
 export function createMailOut(transport: Transport): MailOut {
   return async (server, letter, signal) => {
+    // Those that were left may have been taken out of the channel since.
+    if (readersOf(letter).length === 0) return taken(letter, null);
     try {
       return await withinAttempt(signal, (ending) => sent(transport, server, letter, ending));
     } catch (error) {
@@ -34,7 +37,7 @@ export function createMailOut(transport: Transport): MailOut {
   };
 }
 
-async function sent(transport: Transport, server: SmtpServer, letter: Letter, signal: AbortSignal) {
+async function sent(transport: Transport, server: SmtpServer, letter: Letter, signal: AbortSignal): Promise<Outcome> {
   const socket = await dial(transport, server, signal);
   const mailer = createTransport({
     host: server.host,
@@ -60,6 +63,7 @@ async function sent(transport: Transport, server: SmtpServer, letter: Letter, si
   });
   try {
     const info = await mailer.sendMail({
+      envelope: { from: letter.from.address, to: [...readersOf(letter)] },
       from: letter.from,
       to: [...letter.to],
       cc: [...letter.cc],
@@ -73,11 +77,45 @@ async function sent(transport: Transport, server: SmtpServer, letter: Letter, si
       headers: { "Auto-Submitted": "auto-generated", "X-Auto-Response-Suppress": "All" },
       signal,
     });
-    return { delivered: true as const, statusCode: codeOf(info.response), reference: letter.messageId, openedBy: null };
+    return partly(letter, codeOf(info.response), info.rejectedErrors ?? []);
   } finally {
     mailer.close();
     socket.destroy();
   }
+}
+
+/** Each once. */
+function readersOf({ to, cc, left }: Letter): readonly string[] {
+  const all = [...new Set([...to, ...cc])];
+  if (left === null) return all;
+  // The library writes domains in lower case.
+  const wanted = new Set(left.map((reader) => reader.toLowerCase()));
+  return all.filter((reader) => wanted.has(reader.toLowerCase()));
+}
+
+function taken(letter: Letter, statusCode: number | null) {
+  return { delivered: true as const, statusCode, reference: letter.messageId, openedBy: null };
+}
+
+/** Servers answer for each reader. Who is refused for now gets it by a later attempt, and the others not once more. */
+function partly(letter: Letter, statusCode: number | null, refusals: readonly SmtpFault[]): Outcome {
+  const passing = refusals.filter((one) => !isPermanent(one.responseCode ?? 0));
+  const [first = refusals[0]] = passing;
+  if (first === undefined) return taken(letter, statusCode);
+  const words = tidy(
+    refusals.map((one) => `${one.recipient}: ${one.response ?? one.message}`).join("; "),
+    LONGEST_WORDS,
+  );
+  if (passing.length === 0) return { ...taken(letter, statusCode), refusal: words };
+  return {
+    delivered: false,
+    statusCode: first.responseCode ?? null,
+    error: words,
+    retryAfterMs: null,
+    permanent: false,
+    left: passing.flatMap(({ recipient }) => recipient ?? []).join("\n"),
+    openedBy: null,
+  };
 }
 
 async function dial(transport: Transport, { host, port, isTls }: SmtpServer, signal: AbortSignal): Promise<Socket> {
@@ -93,23 +131,27 @@ function codeOf(response: unknown): number | null {
 }
 
 interface SmtpFault {
-  readonly responseCode?: number;
-  readonly response?: string;
-  readonly code?: string;
+  readonly recipient?: string | undefined;
+  readonly responseCode?: number | undefined;
+  readonly response?: string | undefined;
+  readonly code?: string | undefined;
   readonly message?: string;
 }
 
-function failed(error: unknown): SendOutcome & { readonly openedBy: string | null } {
+function isPermanent(code: number): boolean {
+  return code >= 500 && code !== PASSING;
+}
+
+function failed(error: unknown): Outcome {
   const { responseCode, response, code, message } = error as SmtpFault;
   if (responseCode !== undefined) {
-    const words = tidy(response ?? message ?? "", 300);
-    const permanent = responseCode >= 500 && responseCode !== PASSING;
+    const words = tidy(response ?? message ?? "", LONGEST_WORDS);
     return {
       delivered: false,
       statusCode: responseCode,
       error: words === "" ? `SMTP ${responseCode}` : words,
       retryAfterMs: null,
-      permanent,
+      permanent: isPermanent(responseCode),
       openedBy: null,
     };
   }
@@ -121,7 +163,7 @@ function failed(error: unknown): SendOutcome & { readonly openedBy: string | nul
     error: words,
     isRefused,
     openedBy,
-  } = isOurs ? { error: tidy(message ?? code, 300), isRefused: false, openedBy: null } : faultOf(error);
+  } = isOurs ? { error: tidy(message ?? code, LONGEST_WORDS), isRefused: false, openedBy: null } : faultOf(error);
   return {
     delivered: false,
     statusCode: null,

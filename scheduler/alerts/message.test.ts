@@ -10,6 +10,7 @@ const MEMBER: ToldMember = {
     firing: false,
     isTold: false,
     isNew: true,
+    isUnwatched: false,
   },
   ...{ acknowledged: false, name: "Shop", monitorId: 3, incidentId: null, isTunnel: false, host: "shop", tags: [] },
   ...{ why: "The certificate ends in 6 days", stage: null, locations: [], sinceMs: 0, endedAtMs: null },
@@ -25,6 +26,7 @@ const BEGUN: BegunNotification = {
     reason: "notice",
   },
   ...{ cameAndWent: 0, template: null, channel: {} as BegunNotification["channel"], previous: null, isFirst: true },
+  left: null,
   ...{ members: [MEMBER], hostMonitors: null },
 };
 const CONTEXT = { base: "https://sonde.test-site.org", acknowledge: null, nowMs: 60_000 };
@@ -71,6 +73,20 @@ it("counts a monitor that went down several times once, by what it is now", asyn
   expect(over).toMatchObject({ title: "Shop works again after 25 s", items: [{ id: "inc_2" }], more: 0 });
   const again = times.map((one, index) => (index === 2 ? { ...one, firing: true, endedAtMs: null } : one));
   expect((await about(again, "reminder")).title).toBe("Shop is down still, for 40 s: timed out");
+});
+
+it("says of what is not watched any more just that, and of others of its group what is true", async () => {
+  const gone = { ...MEMBER, event: "down" as const, isTold: true, isUnwatched: true, subject: "inc_1", incidentId: 1 };
+  const about = (members: readonly ToldMember[]) =>
+    messageOf({ ...BEGUN, reason: "recovered", members }, CONTEXT, async () => {});
+  expect(await about([gone])).toMatchObject({
+    ...{ reason: "recovered", severity: "info", title: "Shop is no longer monitored" },
+    items: [{ state: "no longer monitored" }],
+  });
+  const other = { ...gone, subject: "inc_2", incidentId: 2, monitorId: 4 };
+  expect((await about([gone, other])).title).toBe("2 monitors are no longer monitored");
+  const works = { ...other, isUnwatched: false, name: "Mail", endedAtMs: 5_000 };
+  expect(await about([gone, works])).toMatchObject({ severity: "ok", title: "Mail works again after 5 s" });
 });
 
 it("says which monitor it is where its name has nothing to read in it", async () => {

@@ -76,8 +76,9 @@ const NOTICES: Readonly<Partial<Record<ToldMember["event"], MessageReason>>> = {
   channel: "channel",
 };
 
-function severityOf({ reason }: BegunNotification, { firing, size }: Tally): MessageSeverity {
+function severityOf({ reason }: BegunNotification, { firing, size, isUnwatched }: Tally): MessageSeverity {
   if (reason === "notice") return "warning";
+  if (isUnwatched) return "info";
   if (firing.isCritical) return "critical";
   if (firing.members.length > 0) return "warning";
   return size === 0 || reason === "digest" ? "info" : "ok";
@@ -93,6 +94,7 @@ function titleOf(begun: BegunNotification, tally: Tally, nowMs: number): string 
   const host = isFold ? null : sharedHost(tally);
   const what = things(firing, over);
   if (reason === "notice") return `${size} ${what} need attention`;
+  if (tally.isUnwatched) return `${size} ${what} are no longer monitored`;
   if (down === 0) {
     const lasted = lastedOf(tally, nowMs);
     return host === null
@@ -109,6 +111,7 @@ function titleOfOne(member: ToldMember, reason: BegunNotification["reason"], now
   const why = tidy(member.why, LONGEST_WHY);
   if (reason === "notice" && member.event === "channel") return `The channel ${name} does not take messages: ${why}`;
   if (reason === "notice") return `${name}: ${lowered(why)}`;
+  if (member.isUnwatched) return `${name} is no longer monitored`;
   if (!member.firing) return `${name} works again after ${lastedOf(member, nowMs)}`;
   const places = placesOf(member);
   const still = reason === "reminder" ? `still, for ${duration(nowMs - member.sinceMs)}` : null;
@@ -207,7 +210,8 @@ function factsOf(begun: BegunNotification, tally: Tally, nowMs: number): readonl
     const sinceMs = Math.min(tally.sinceMs, nowMs);
     facts.push(["Since", formatIso(sinceMs)]);
     const isOver = firing.members.length === 0;
-    facts.push([isOver ? "Lasted" : "For", isOver ? lastedOf(tally, nowMs) : duration(nowMs - sinceMs)]);
+    if (!tally.isUnwatched)
+      facts.push([isOver ? "Lasted" : "For", isOver ? lastedOf(tally, nowMs) : duration(nowMs - sinceMs)]);
   }
   if (begun.cameAndWent > 0) facts.push(["Came and went", String(begun.cameAndWent)]);
   return facts;
@@ -250,8 +254,9 @@ const NOTICE_STATES: Readonly<Partial<Record<ToldMember["event"], string>>> = {
   channel: "failing",
 };
 
-function stateOf({ event, firing }: ToldMember, { reason }: BegunNotification): string {
+function stateOf({ event, firing, isUnwatched }: ToldMember, { reason }: BegunNotification): string {
   if (reason === "notice") return NOTICE_STATES[event] ?? "";
+  if (isUnwatched) return "no longer monitored";
   return firing ? event.replaceAll("_", " ") : "works again";
 }
 
@@ -271,8 +276,10 @@ function linkOf({ first, size }: Tally, base: string | null): string {
   return size === 1 && first !== null ? pageOf(first, base) : `${base}/#/incidents`;
 }
 
-function pageOf({ event, incidentId, monitorId }: ToldMember, base: string | null): string {
+function pageOf({ event, incidentId, monitorId, isUnwatched }: ToldMember, base: string | null): string {
   if (base === null) return "";
+  // Its pages may have gone with it.
+  if (isUnwatched) return `${base}/#/incidents`;
   if (event === "channel") return `${base}/#/alerts`;
   if (incidentId !== null) return `${base}/#/incidents/${formatId("incident", incidentId)}`;
   return monitorId === null ? `${base}/#/incidents` : `${base}/#/monitors/${formatId("server", monitorId)}`;

@@ -221,7 +221,7 @@ export class AlertSender {
             delivered: true,
             permanent: false,
             retryAfterMs: null,
-            error: null,
+            error: outcome.refusal ?? null,
             reference: outcome.reference,
           }
         : {
@@ -231,7 +231,7 @@ export class AlertSender {
             permanent: outcome.permanent,
             retryAfterMs: outcome.retryAfterMs,
             error: outcome.error,
-            reference: null,
+            reference: outcome.left ?? null,
           },
     );
     onEnded();
@@ -248,6 +248,7 @@ export class AlertSender {
       nowMs,
       previous: begun.previous,
       isFirstOfGroup: begun.isFirst,
+      left: begun.left,
     };
     try {
       const channel = { kind: begun.channel.kind, settings: this.#openedOf(begun.channel) };

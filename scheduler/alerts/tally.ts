@@ -41,6 +41,8 @@ export interface Tally {
   readonly endedAtMs: number | null;
   /** That all are on; null: they are on several, or on none. */
   readonly host: string | null;
+  /** All were deleted or paused. */
+  readonly isUnwatched: boolean;
 }
 
 export async function tallyOf(begun: BegunNotification, breathe: Breathe): Promise<Tally> {
@@ -58,7 +60,8 @@ export async function tallyOf(begun: BegunNotification, breathe: Breathe): Promi
     if (member.host !== host) host = null;
     if (pace.isOver()) await pace.rest();
   }
-  return { firing, over, size: about.length, first, sinceMs, endedAtMs, host };
+  const isUnwatched = first?.isUnwatched === true && begun.reason !== "notice";
+  return { firing, over, size: about.length, first, sinceMs, endedAtMs, host, isUnwatched };
 }
 
 /** What the message is about: of a notice what is new, else what its group is. A monitor that went down twice counts once. */
@@ -72,7 +75,10 @@ async function aboutOf({ reason, isFold, members }: BegunNotification, pace: Pac
     const before = about.get(key);
     about.set(key, before === undefined ? member : joined(before, member));
   }
-  return [...about.values()];
+  const all = [...about.values()];
+  // Of what is not watched any more is said only that, and only where there is nothing else to say.
+  const left = reason === "notice" ? all : all.filter(({ isUnwatched }) => !isUnwatched);
+  return left.length === 0 ? all : left;
 }
 
 function joined(before: ToldMember, member: ToldMember): ToldMember {

@@ -13,7 +13,7 @@ import {
   TokenKind,
   type TopLevelToken,
 } from "liquidjs";
-import type { Message } from "../../model/alert-message.ts";
+import { isAllOver, type Message } from "../../model/alert-message.ts";
 import { itemText, plainLines } from "./channels/tidy.ts";
 
 /** Characters of a template; our choice: Uptime Kuma's longest examples have a tenth of it. */
@@ -247,7 +247,7 @@ export function templateContext(message: Message): Readonly<Record<string, unkno
   const [first] = message.items;
   const text = plainLines(message).join("\n");
   const name = first?.name ?? message.title;
-  const isUp = message.severity === "ok";
+  const isUp = message.severity === "ok" || isAllOver(message);
   return {
     message: {
       reason: message.reason,

@@ -100,7 +100,8 @@ class Turns {
 
   async end(begun: readonly BegunNotification[], atMs: number, more: Partial<EndedNotification> = {}) {
     const ended = begun.map(({ id, channel }) => ({
-      ...{ id, channelId: channel.id, delivered: true, permanent: false, retryAfterMs: null, reference: `ref ${id}` },
+      ...{ id, channelId: channel.id, delivered: true, permanent: false, retryAfterMs: null },
+      reference: more.delivered === false ? null : `ref ${id}`,
       ...{ shown: "Title", random: 0.5, atMs, statusCode: 200, error: null, durationMs: 2.5 },
       ...more,
     }));
@@ -406,6 +407,58 @@ export function alertTests(currentGround: () => Ground): void {
       expect(await turns.said(NOW_MS + 400 * S)).toEqual([]);
     });
 
+    it("close what they told of a monitor that is paused while it is down, and tell it anew when it is resumed", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      await turns.channel();
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      await turns.turn(NOW_MS);
+      expect(await turns.said(NOW_MS + 2 * S)).toEqual(["opened 1"]);
+      await plane.monitors.update(projectId, id, NOW_MS, ADA, () => ({ addPauseReason: "user" }));
+      const [over] = await turns.turn(NOW_MS + 100 * S);
+      expect(over).toMatchObject({ reason: "recovered", members: [{ firing: false, isUnwatched: true }] });
+      await turns.end(over === undefined ? [] : [over], NOW_MS + 100 * S);
+      await plane.monitors.update(projectId, id, NOW_MS, ADA, () => ({ removePauseReasons: ["user"] }));
+      expect(await turns.said(NOW_MS + 200 * S)).toEqual([]);
+      const [again] = await turns.turn(NOW_MS + 202 * S);
+      expect(again).toMatchObject({
+        reason: "opened",
+        members: [{ firing: true, isUnwatched: false, why: "connection refused" }],
+      });
+      expect(again?.groupKey).not.toBe(over?.groupKey);
+      await turns.end(again === undefined ? [] : [again], NOW_MS + 202 * S);
+      await turns.up([id], NOW_MS + 210 * S);
+      expect(await turns.said(NOW_MS + 300 * S)).toEqual(["recovered 1"]);
+    });
+
+    it("close what they told of a monitor that is deleted while it is down", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      await turns.channel();
+      const epoch = await turns.hold();
+      const later = async (afterS: number) => {
+        await plane.alertTurns.tidy(epoch, NOW_MS + afterS * S);
+        return turns.turn(NOW_MS + afterS * S);
+      };
+      const id = await make(turns.ground);
+      await turns.down([id]);
+      await later(0);
+      const [opened] = await later(2);
+      await turns.end(opened === undefined ? [] : [opened], NOW_MS + 2 * S);
+      expect(await later(100)).toEqual([]);
+      await plane.monitors.remove(projectId, id, NOW_MS + 150 * S, ADA);
+      const [over, ...others] = await later(160);
+      expect(others).toEqual([]);
+      expect(over).toMatchObject({
+        reason: "recovered",
+        members: [{ monitorId: id, firing: false, isUnwatched: true }],
+      });
+      expect(over?.groupKey).toBe(opened?.groupKey);
+      await turns.end(over === undefined ? [] : [over], NOW_MS + 160 * S);
+      expect(await later(10_000)).toEqual([]);
+    });
+
     it("try again, later and later; a channel that refuses for good is told of by the others", async () => {
       const turns = await start();
       const { plane } = turns.ground;
@@ -434,6 +487,32 @@ export function alertTests(currentGround: () => Ground): void {
       const [sent] = await plane.alerts.ofChannel(phone, 10);
       expect(sent).toMatchObject({ state: "pending", lastError: "HTTP 401", attempts: [{}, { statusCode: 401 }] });
       expect((sent?.nextAttemptAtMs ?? 0) - NOW_MS).toBeGreaterThan(3_000 * S);
+    });
+
+    it("go on to the readers that are left, end where some have them, and mark a channel that a reader refuses", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      const channelId = await turns.channel();
+      const id = await make(turns.ground);
+      const partly = { delivered: false, statusCode: 450, error: "bob: 450", reference: "bob" };
+      await turns.down([id]);
+      await turns.turn(NOW_MS);
+      const first = await turns.turn(NOW_MS + 2 * S);
+      expect(first).toMatchObject([{ left: null }]);
+      await turns.end(first, NOW_MS + 2 * S, partly);
+      const second = await turns.turn(NOW_MS + 8 * S);
+      expect(second).toMatchObject([{ id: first[0]?.id, left: "bob", isFirst: true }]);
+      await turns.end(second, NOW_MS + 8 * S, partly);
+      // It was never delivered to all, and some know of it.
+      await turns.up([id], NOW_MS + 9 * S);
+      const over = await turns.turn(NOW_MS + 63 * S);
+      expect(over).toMatchObject([{ reason: "recovered", left: null, previous: null }]);
+      await turns.end(over, NOW_MS + 63 * S, { error: "eve: 550" });
+      expect(await plane.channels.find(projectId, channelId)).toMatchObject({
+        ...{ refusals: 1, lastError: "eve: 550", lastSuccessAtMs: NOW_MS + 63 * S + 3 },
+      });
+      const [sent] = await plane.alerts.ofChannel(channelId, 1);
+      expect(sent).toMatchObject({ state: "delivered", lastError: "eve: 550", attempts: [{ error: "eve: 550" }] });
     });
 
     it("begin again what a death left open, look again when the clock went back, and obey the lease", async () => {

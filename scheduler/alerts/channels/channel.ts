@@ -21,10 +21,18 @@ export interface SendContext {
   /** What an earlier message of the same group returned: a message's id, a receipt. */
   readonly previous: string | null;
   readonly isFirstOfGroup: boolean;
+  /** What an earlier attempt of this message left to do; absent: all of it. */
+  readonly left?: string | null;
 }
 
 export type SendOutcome =
-  | { readonly delivered: true; readonly statusCode: number | null; readonly reference: string | null }
+  | {
+      readonly delivered: true;
+      readonly statusCode: number | null;
+      readonly reference: string | null;
+      /** Who of several readers refused it for good, in one line; absent: none did. */
+      readonly refusal?: string;
+    }
   | {
       readonly delivered: false;
       readonly statusCode: number | null;
@@ -32,6 +40,8 @@ export type SendOutcome =
       readonly error: string;
       readonly retryAfterMs: number | null;
       readonly permanent: boolean;
+      /** What is left to do, because some readers have it; absent: all of it. */
+      readonly left?: string;
     };
 
 /** A kind of channel: one file, one line in channels/index.ts. Settings include the opened secrets. */

@@ -1,7 +1,7 @@
 /** PagerDuty's Events API v2. */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import type { Message, MessageSeverity } from "../../../model/alert-message.ts";
+import { isAllOver, type Message, type MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import { defineChannel } from "./define.ts";
 import { address, line, secret } from "./fields.ts";
@@ -37,9 +37,10 @@ const schema = z.strictObject({
     .describe("Where the Events API is, instead of the region's"),
 });
 
-function actionOf({ reason }: Message): "trigger" | "acknowledge" | "resolve" {
-  if (reason === "recovered") return "resolve";
-  return reason === "acknowledged" ? "acknowledge" : "trigger";
+function actionOf(message: Message): "trigger" | "acknowledge" | "resolve" {
+  // Where it has opened none, nothing comes of it.
+  if (isAllOver(message)) return "resolve";
+  return message.reason === "acknowledged" ? "acknowledge" : "trigger";
 }
 
 /** One that is too long, or empty, becomes a hash of it: two problems never share a key. */

@@ -1,5 +1,6 @@
 /** Pushover. */
 import { z } from "zod";
+import { isAllOver } from "../../../model/alert-message.ts";
 import { delivered, jsonOf, memberOf, refused, textOf } from "./answers.ts";
 import type { ChannelRequest } from "./channel.ts";
 import { defineChannel } from "./define.ts";
@@ -57,8 +58,8 @@ export const pushover = defineChannel({
     });
   },
   // https://pushover.net/api/receipts#cancel: an emergency that is over repeats no more.
-  afterwards({ reason }, { server: base, token }, { previous }) {
-    const isOver = reason === "recovered" || reason === "acknowledged";
+  afterwards(message, { server: base, token }, { previous }) {
+    const isOver = isAllOver(message) || message.reason === "acknowledged";
     if (!isOver || previous === null || !/^[A-Za-z0-9]{30}$/.test(previous)) return null;
     return posted(`${base}/1/receipts/${previous}/cancel.json`, { token });
   },

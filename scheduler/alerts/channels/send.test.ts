@@ -222,11 +222,19 @@ describe("what follows a first message", () => {
   it("resolves an incident of PagerDuty under the same key", async () => {
     const { url, receiver } = await receive(asService(service("pagerduty")));
     const settings = service("pagerduty").settings(url);
-    for (const message of [MESSAGE, { ...MESSAGE, reason: "acknowledged" as const }, recovered]) {
+    // After quiet hours: what came and went opens nothing that no message would end.
+    const digests = (["critical", "info"] as const).map((severity) => ({
+      ...MESSAGE,
+      reason: "digest" as const,
+      severity,
+    }));
+    for (const message of [MESSAGE, { ...MESSAGE, reason: "acknowledged" as const }, recovered, ...digests]) {
       await send({ kind: "pagerduty", settings }, message, CONTEXT, NEVER);
     }
     const events = receiver.received.map(({ body }) => JSON.parse(body) as { event_action: string; dedup_key: string });
-    expect(events.map(({ event_action }) => event_action)).toEqual(["trigger", "acknowledge", "resolve"]);
+    expect(events.map(({ event_action }) => event_action)).toEqual([
+      ...["trigger", "acknowledge", "resolve", "trigger", "resolve"],
+    ]);
     expect(new Set(events.map(({ dedup_key }) => dedup_key))).toEqual(new Set(["rule 1 host a"]));
   });
 

@@ -78,7 +78,8 @@ async function attempt(
         ? await mailed(means, channel.settings, message, context, signal)
         : await requested(means, kind, channel.settings, message, context, hide, signal);
     const shown = hide(outcome.sent).slice(0, MOST_SHOWN);
-    return outcome.delivered ? { ...outcome, sent: shown } : { ...outcome, error: hide(outcome.error), sent: shown };
+    if (!outcome.delivered) return { ...outcome, error: hide(outcome.error), sent: shown };
+    return { ...outcome, ...(outcome.refusal !== undefined && { refusal: hide(outcome.refusal) }), sent: shown };
   } catch (error) {
     const isTemplate = error instanceof TemplateError;
     const words = isTemplate ? `the template ${error.message}` : "its settings cannot be used";
@@ -143,9 +144,15 @@ async function mailed(
   }
   const letter = mailOf(message, context, from.address.slice(from.address.lastIndexOf("@") + 1));
   const out = await mailOut();
-  const { openedBy, ...outcome } = await out(server, { ...letter, from, to: settings.to, cc: settings.cc }, signal);
+  const readers = { to: settings.to, cc: settings.cc, left: leftReaders(context.left ?? null) };
+  const { openedBy, ...outcome } = await out(server, { ...letter, from, ...readers }, signal);
   const sent = `To: ${settings.to.join(", ")}\nSubject: ${letter.subject}\n\n${letter.text}`;
   return outcome.delivered ? { ...outcome, sent } : { ...outcome, error: withOpening(outcome.error, openedBy), sent };
+}
+
+/** null: all. */
+function leftReaders(text: string | null): readonly string[] | null {
+  return text === null ? null : text.split("\n");
 }
 
 /** Takes secrets out of a text, as they are and as JSON and addresses write them. Servers name a path that they do not know without its host. */

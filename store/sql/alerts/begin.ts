@@ -79,6 +79,7 @@ async function wantedOf(session: Session, waiting: readonly Notification[], brea
       isFold: group.is_fold === 1,
       cameAndWent: row.came_and_went,
       template: templates.get(group.rule_id) ?? null,
+      left: row.external_ref,
       previous: delivered.find((other) => other.external_ref !== null)?.external_ref ?? null,
       isFirst: delivered.length === 0,
       hostMonitors: onHosts.get(group.id) ?? null,
@@ -149,8 +150,15 @@ function isWanted(
   if (row.reason === "notice") return true;
   // An end is reported where its beginning was, or may have been.
   if (row.reason === "recovered")
-    return earlier.some((other) => other.state === "delivered" || other.begun > other.attempts || unsure.has(other.id));
+    return earlier.some(
+      // Of one that was not delivered it says that some readers have it.
+      (other) => other.external_ref !== null || hasArrived(other) || unsure.has(other.id),
+    );
   return members.some(({ firing }) => firing) || row.came_and_went > 0;
+}
+
+function hasArrived({ state, begun, attempts }: Notification): boolean {
+  return state === "delivered" || begun > attempts;
 }
 
 /** Messages that may have arrived: an attempt ended without an answer. */

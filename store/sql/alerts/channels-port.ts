@@ -58,7 +58,11 @@ export interface ChannelChanges {
 }
 
 export type ChannelOutcome =
-  | { readonly delivered: true }
+  | {
+      readonly delivered: true;
+      /** Some of its readers refused it for good; null or absent: none did. */
+      readonly refusal?: string | null;
+    }
   | {
       readonly delivered: false;
       readonly error: string;

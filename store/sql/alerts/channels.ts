@@ -139,22 +139,24 @@ export async function judged(
   const before = await query.executeTakeFirst();
   if (before === undefined) return undefined;
   const refusals = refusalsAfter(before.refusals, outcome);
+  const error = outcome.delivered ? (outcome.refusal ?? null) : outcome.error;
   await kysely
     .updateTable("channels")
-    .set(
-      outcome.delivered
-        ? { refusals, failing_since_ms: null, last_success_at_ms: nowMs, last_error: null }
-        : { refusals, failing_since_ms: before.failing_since_ms ?? nowMs, last_error: storable(outcome.error) },
-    )
+    .set({
+      refusals,
+      failing_since_ms: error === null ? null : (before.failing_since_ms ?? nowMs),
+      last_error: error === null ? null : storable(error),
+      ...(outcome.delivered && { last_success_at_ms: nowMs }),
+    })
     .where("id", "=", id)
     .execute();
   const isFailing = refusals >= REFUSALS_OF_FAILING;
   return { isFailing, hasTurned: isFailing !== before.refusals >= REFUSALS_OF_FAILING };
 }
 
-/** A failure that may pass by itself neither adds to the refusals nor ends their row: only a success shows that the channel works. */
+/** A failure that may pass by itself neither adds to the refusals nor ends their row: only a success with all readers shows that the channel works. */
 function refusalsAfter(before: number, outcome: ChannelOutcome): number {
-  if (outcome.delivered) return 0;
+  if (outcome.delivered) return (outcome.refusal ?? null) === null ? 0 : before + 1;
   return outcome.permanent ? before + 1 : before;
 }
 

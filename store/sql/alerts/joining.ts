@@ -9,10 +9,11 @@ import {
   groupKeyOf,
   matchingRules,
 } from "../../../model/alerting-rule.ts";
-import { type AlertSignal, signalOf } from "../../../model/alerting-signal.ts";
+import { type AlertSignal, lastingSignal, signalOf } from "../../../model/alerting-signal.ts";
 import type { EventType } from "../../../model/event.ts";
 import { parseId } from "../../../model/ids.ts";
 import { bulkInsert, chunksOf, insertRows } from "../db/bulk.ts";
+import { isIn } from "../db/conditions.ts";
 import { bulkStatement, type Session, statement } from "../db/database.ts";
 import { ALERT_GROUPS, ALERT_MEMBERS } from "../schema/alert-tables.ts";
 import type { Row } from "../schema/tables.ts";
@@ -83,13 +84,19 @@ interface Group {
   dueAtMs: number;
 }
 
+interface Heard {
+  readonly projectId: number;
+  readonly signal: AlertSignal;
+}
+
 export async function joinAlerts(session: Session, events: readonly OutgoingEvent[], nowMs: number): Promise<void> {
   const heard = await withChannels(session, events);
   await wake(session, heard, nowMs);
-  const signals = heard.flatMap((event) => {
+  const signals: Heard[] = heard.flatMap((event) => {
     const signal = signalOf(event.type, event.data, event.atMs);
     return signal === null ? [] : [{ projectId: event.projectId, signal }];
   });
+  signals.push(...(await lasting(session, heard)));
   if (signals.length === 0) return;
   const batch = new Batch(nowMs, await rulesOf(session, [...new Set(signals.map(({ projectId }) => projectId))]));
   const monitorIds = signals.flatMap(({ signal }) => (signal.monitorId === null ? [] : [signal.monitorId]));
@@ -119,12 +126,35 @@ async function withChannels({ kysely }: Session, events: readonly OutgoingEvent[
   return events.filter(({ projectId }) => known.has(projectId));
 }
 
+/** Of monitors. */
+function idsIn(events: readonly OutgoingEvent[], ...types: readonly EventType[]): readonly number[] {
+  return events.flatMap(({ type, data }) =>
+    types.includes(type) ? [parseId("server", (data.monitor as { id: string }).id) ?? 0] : [],
+  );
+}
+
+/** Incidents of monitors that were resumed: their end was told with the pause. */
+async function lasting({ kysely, dialect }: Session, events: readonly OutgoingEvent[]): Promise<readonly Heard[]> {
+  const ids = idsIn(events, "monitor.resumed");
+  if (ids.length === 0) return [];
+  const rows = await kysely
+    .selectFrom("incidents as i")
+    .select(["i.id", "i.monitor_id", "i.project_id", "i.level", "i.error_message", "i.started_at_ms"])
+    .where("i.ended_at_ms", "is", null)
+    .where(isIn(dialect, "i.monitor_id", ids))
+    .execute();
+  return rows.map((row) => ({
+    projectId: row.project_id,
+    signal: lastingSignal({
+      ...{ id: row.id, monitorId: row.monitor_id, isDown: row.level === "down" },
+      ...{ why: row.error_message, startedAtMs: row.started_at_ms },
+    }),
+  }));
+}
+
 /** Members that were held because their monitor was paused may be reported again. */
 async function wake({ kysely }: Session, events: readonly OutgoingEvent[], nowMs: number): Promise<void> {
-  const ids = events.flatMap(({ type, data }) => {
-    if (type !== "monitor.resumed" && type !== "monitor.paused") return [];
-    return [parseId("server", (data.monitor as { id: string }).id) ?? 0];
-  });
+  const ids = idsIn(events, "monitor.resumed", "monitor.paused");
   if (ids.length === 0) return;
   await kysely
     .updateTable("alert_groups")

@@ -210,7 +210,7 @@ async function recordOne(
   const { id, channelId, delivered, permanent, error } = attempt;
   const endedAtMs = Math.round(attempt.atMs + attempt.durationMs);
   const outcome = delivered
-    ? ({ delivered } as const)
+    ? ({ delivered, refusal: error } as const)
     : ({ delivered, error: error ?? "no answer", permanent } as const);
   const standing = await judged(session, channelId, outcome, endedAtMs);
   const attempts = row.attempts + 1;
@@ -248,7 +248,7 @@ async function writeStep(
       next_attempt_at_ms: isWanted ? step.nextAttemptAtMs : null,
       ended_at_ms: state === "pending" ? null : endedAtMs,
       shown: storable(attempt.shown),
-      last_error: attempt.delivered ? null : storableOrNull(attempt.error),
+      last_error: storableOrNull(attempt.error),
       ...(attempt.reference !== null && { external_ref: storable(attempt.reference) }),
     })
     .where("id", "=", row.id)
@@ -291,13 +291,14 @@ async function tellIncidents(
   const isSent = state === "delivered";
   const way = `by ${channel.kind} (${channel.name})`;
   const failed = state === "pending" ? "failed and is tried again" : "failed";
+  const partly = attempt.error === null ? "" : ", but not to all who read it";
   const event = {
     type: isSent ? ("alert_sent" as const) : ("alert_failed" as const),
     atMs,
     actor: SYSTEM_ACTOR,
     location: null,
-    message: isSent ? `Alert sent ${way}` : `Alert ${way} ${failed}`,
-    data: { channel: channel.kind, error: isSent ? null : (attempt.error ?? "no answer") },
+    message: isSent ? `Alert sent ${way}${partly}` : `Alert ${way} ${failed}`,
+    data: { channel: channel.kind, error: isSent ? attempt.error : (attempt.error ?? "no answer") },
   };
   await insertEvents(
     session,

@@ -85,6 +85,8 @@ export interface ToldMember {
   /** The message is about it; the others of its group are only counted. */
   readonly isNew: boolean;
   readonly acknowledged: boolean;
+  /** It was told, and its monitor was deleted or paused since. */
+  readonly isUnwatched: boolean;
   readonly name: string;
   readonly monitorId: number | null;
   readonly incidentId: number | null;
@@ -112,6 +114,8 @@ export interface BegunNotification {
   readonly cameAndWent: number;
   readonly template: AlertRule["template"];
   readonly channel: OpenableChannel;
+  /** What an earlier attempt of this message left to do: some of its readers have it; null: all of it. */
+  readonly left: string | null;
   /** Of the group's messages that the channel took, the first: what the service called it. */
   readonly previous: string | null;
   readonly isFirst: boolean;
@@ -126,12 +130,14 @@ export interface DueNotification {
   readonly groupId: number;
 }
 
+/** `error` of one that was delivered: who of several readers refused it for good. */
 export interface EndedNotification extends AlertAttempt {
   readonly id: number;
   readonly channelId: number;
   readonly delivered: boolean;
   readonly permanent: boolean;
   readonly retryAfterMs: number | null;
+  /** What the service calls it; of one that some readers have, what is left to do. */
   readonly reference: string | null;
   /** Title that was sent. */
   readonly shown: string;

@@ -176,8 +176,18 @@ function isGone(row: DecidingRow): boolean {
   return row.monitor_id !== null && (row.known_monitor_id === null || row.deleted_at_ms !== null);
 }
 
+function isPaused({ pause_reasons: reasons }: DecidingRow): boolean {
+  return reasons !== null && reasons !== "[]" && !isActive({ pauseReasons: fromJson(reasons) });
+}
+
+/** What was told of a deleted monitor ends, and so does an incident of a paused one: on resuming it is told anew (joining.ts). */
+function isUnwatched(row: DecidingRow): boolean {
+  if (row.told === "no" || row.told === "held") return false;
+  return isGone(row) || (row.level !== null && isPaused(row));
+}
+
 function isFiring(row: DecidingRow): boolean {
-  return row.firing === 1 && row.incident_ended_at_ms === null && !isGone(row);
+  return row.firing === 1 && row.incident_ended_at_ms === null && !isGone(row) && !isUnwatched(row);
 }
 
 function isAcknowledged(row: DecidingRow): boolean {
@@ -198,26 +208,24 @@ function wordsOf(text: string | null): readonly string[] {
 
 /** As decide() takes it. */
 export function toMember(row: DecidingRow, nowMs: number): GroupMember {
-  const gone = isGone(row);
   return {
     subject: row.subject,
     firing: isFiring(row),
-    told: gone && row.told !== "no" ? "ended" : row.told,
+    told: row.told === "held" && isGone(row) ? "ended" : row.told,
     severity: row.level === "down" ? "critical" : row.severity,
     toldSeverity: row.told_severity,
     tags: wordsOf(row.tags),
     joinedAtMs: row.joined_at_ms,
     acknowledged: isAcknowledged(row),
     heldUntilMs: heldUntil(row, nowMs),
+    isUnwatched: isUnwatched(row),
   };
 }
 
 function heldUntil(row: DecidingRow, nowMs: number): number | null {
   const { maintenance_from_ms: fromMs, maintenance_until_ms: untilMs } = row;
   if (fromMs !== null && untilMs !== null && fromMs <= nowMs && nowMs < untilMs) return untilMs;
-  const reasons = row.pause_reasons;
-  const isPaused = reasons !== null && reasons !== "[]" && !isActive({ pauseReasons: fromJson(reasons) });
-  return isPaused && row.event !== "sync" ? Number.POSITIVE_INFINITY : null;
+  return row.event !== "sync" && isPaused(row) ? Number.POSITIVE_INFINITY : null;
 }
 
 /** As messages say it. @param madeAtMs when the message was made: it is about what was said then */
@@ -230,6 +238,7 @@ export function toTold(row: PresentRow, madeAtMs: number): ToldMember {
     severity: isDown ? "critical" : row.severity,
     firing: isFiring(row),
     isTold: row.told !== "no" && row.told !== "held",
+    isUnwatched: isUnwatched(row),
     isNew: row.said_at_ms === madeAtMs,
     acknowledged: isAcknowledged(row),
     name: row.monitor_name ?? row.name ?? row.subject,

@@ -1,5 +1,6 @@
 /**
- * Groups wait for times that rules, quiet hours and maintenance said. When those change, the groups are looked at again. The sender asks what has
+ * Groups wait for times that rules, quiet hours and maintenance said, and for ends of what monitors had. When those change, or a monitor is deleted,
+ * the groups are looked at again. The sender asks what has
  * changed, and no writer of settings wakes groups, because only the holder of the sender's lease changes them.
  */
 import { type Session, statement } from "../db/database.ts";
@@ -26,13 +27,20 @@ const WAKE_ENDED = statement(
      where w.ends_at_ms > ? and w.ends_at_ms <= ?)`,
 );
 
+const SOME_GONE = statement("alerts_monitors_gone", "select id from monitors where deleted_at_ms > ? limit 1");
+const WAKE_GONE = statement(
+  "alerts_wake_gone",
+  `update alert_groups set due_at_ms = ? where closed_at_ms is null and (due_at_ms is null or due_at_ms > ?) and id in (
+     select m.group_id from alert_members m join monitors n on n.id = m.monitor_id where n.deleted_at_ms > ?)`,
+);
+
 /** What one look found. */
 interface Look {
   readonly atMs: number;
   /** How often lists of rules and of quiet hours were written, in all projects. */
   readonly written: number;
-  /** `ended`: groups of monitors whose maintenance has ended. */
-  readonly wakes: "all" | "ended" | null;
+  /** `some`: groups of monitors whose maintenance has ended, or that were deleted. */
+  readonly wakes: "all" | "some" | null;
 }
 
 export class SettingsWatch {
@@ -44,12 +52,15 @@ export class SettingsWatch {
     const written = row?.total ?? 0;
     if (this.#before === null || this.#before.written !== written) return { atMs, written, wakes: "all" };
     const ended = await session.query(SOME_ENDED, this.#lookedBackMs, atMs);
-    return { atMs, written, wakes: ended.length > 0 ? "ended" : null };
+    const gone = await session.query(SOME_GONE, this.#lookedBackMs);
+    return { atMs, written, wakes: ended.length + gone.length > 0 ? "some" : null };
   }
 
   async wake(session: Session, { atMs, wakes }: Look): Promise<void> {
     if (wakes === "all") await session.query(WAKE_ALL, atMs, atMs);
-    if (wakes === "ended") await session.query(WAKE_ENDED, atMs, atMs, this.#lookedBackMs, atMs);
+    if (wakes !== "some") return;
+    await session.query(WAKE_ENDED, atMs, atMs, this.#lookedBackMs, atMs);
+    await session.query(WAKE_GONE, atMs, atMs, this.#lookedBackMs);
   }
 
   /** What it found is written. */
