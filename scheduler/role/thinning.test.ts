@@ -32,3 +32,32 @@ it("thins once a day, whatever process holds the first shard, and after a restar
   await look();
   expect(thinned).toHaveLength(2);
 });
+
+it("tries again an hour after ClickHouse refused, also in the process that holds the shard then", async () => {
+  let nowMs = Date.UTC(2026, 10, 28, 3);
+  let isAway = true;
+  let tries = 0;
+  const stored = new Map<string, string>();
+  const process = () =>
+    new Thinning({
+      results: {
+        async thin() {
+          tries += 1;
+          if (isAway) throw new Error("away");
+        },
+      },
+      meta: { get: async (name) => stored.get(name), set: async (name, value) => void stored.set(name, value) },
+      ownedShards: { hasFirst: true },
+      nowMs: () => nowMs,
+    });
+  const thinning = process();
+  await expect(thinning.look()).rejects.toThrow("away");
+  isAway = false;
+  nowMs += HOUR_MS - 1;
+  await thinning.look();
+  expect(tries).toBe(1);
+  nowMs += 1;
+  await process().look();
+  await thinning.look();
+  expect(tries).toBe(2);
+});

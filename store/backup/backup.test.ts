@@ -44,6 +44,10 @@ async function refusal(work: Promise<unknown>): Promise<string> {
 const restore = (file: string, folder: string, key: string | null = keyFile) =>
   restoreBackup({ file, dataDir: folder, keyFile: key, keyElsewhere: null, progress });
 
+/** Of inserts: of parts that are there, that were merged, and that came while the parts were linked. */
+const TOKENS = ["1\t20261126_1_1_0\ta", "2\t20261101_1_1_0\tz", "1\t20261126_2_2_0\tb", "1\t20261126_4_4_0\tc"];
+TOKENS.push("1\t20261126_5_5_0\td", "1\t20261127_6_6_0\te");
+
 /** What a refused restore leaves. */
 const isEmpty = (folder: string): boolean =>
   readdirSync(folder).filter((name) => !name.startsWith("owner.lock")).length === 0;
@@ -65,6 +69,8 @@ beforeAll(async () => {
     writeFileSync(join(table, part, "data.bin"), randomBytes(700));
   }
   mkdirSync(join(table, "tmp_insert_20261126_5_5_0"));
+  mkdirSync(join(table, "deduplication_logs"));
+  writeFileSync(join(table, "deduplication_logs", "deduplication_log_1.txt"), `${TOKENS.join("\n")}\n1\t2026112`);
   mkdirSync(join(engine, "data", "sonde"), { recursive: true });
   const { symlinkSync } = await import("node:fs");
   symlinkSync("../../store/aaa", join(engine, "data", "sonde", "results"));
@@ -118,6 +124,13 @@ describe("a restore", () => {
     const plane = await openControlPlane({ file: join(folder, "control.sqlite") }, { role: "api", schema: "expect" });
     expect(await plane.accounts.isEmpty()).toBe(false);
     await plane.close();
+  });
+
+  it("knows no token of an insert whose part came too late for the backup", async () => {
+    const folder = newFolder();
+    await restore(archive, folder);
+    const logs = join(folder, "clickhouse/engine/data/sonde/results/deduplication_logs");
+    expect(readFileSync(join(logs, "deduplication_log_1.txt"), "utf8")).toBe(`${TOKENS.slice(0, 4).join("\n")}\n`);
   });
 
   it("takes a key that is in the backup, in the folder or elsewhere", async () => {

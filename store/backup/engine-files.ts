@@ -13,6 +13,7 @@ import {
   readlinkSync,
   rmSync,
   symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 
@@ -20,6 +21,10 @@ import { join } from "node:path";
 const PASSED_OVER = /^(?:status|tmp|tmp_.*|delete_tmp_.*|detached|.*\.tmp)$/;
 /** `<partition>_<first block>_<last block>_<level>`, and the number of the latest mutation. */
 const PART = /^(.+?)_(\d+)_(\d+)_(\d+)(?:_(\d+))?$/;
+/** Of a table: which part each token of an insert made. */
+const TOKENS = "deduplication_logs";
+/** `1` (added), the part, the token. The last line may be half-written. */
+const TOKEN = /^1\t([^\t]+)\t[^\t\n]+\n$/;
 /** The folder is looked through anew when a part goes away meanwhile: it was merged minutes ago, or its day was dropped. */
 const MOST_TRIES = 5;
 
@@ -41,8 +46,12 @@ function copyFolder(from: string, to: string): void {
   mkdirSync(to, { mode: 0o700 });
   const entries = readdirSync(from, { withFileTypes: true }).filter(({ name }) => !PASSED_OVER.test(name));
   const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
-  for (const part of newestParts(folders)) linkPart(join(from, part), join(to, part));
-  for (const name of folders) if (!PART.test(name)) copyFolder(join(from, name), join(to, name));
+  const parts = newestParts(folders);
+  for (const part of parts) linkPart(join(from, part), join(to, part));
+  for (const name of folders) {
+    if (name === TOKENS) copyTokens(join(from, name), join(to, name), parts);
+    else if (!PART.test(name)) copyFolder(join(from, name), join(to, name));
+  }
   for (const entry of entries) {
     const [source, copy] = [join(from, entry.name), join(to, entry.name)];
     if (entry.isFile()) copyFileSync(source, copy);
@@ -58,6 +67,34 @@ function linkPart(from: string, to: string): void {
     if (entry.isDirectory()) linkPart(source, copy);
     else linkOrCopy(source, copy);
   }
+}
+
+/**
+ * The service inserts meanwhile. A token whose part is not in the copy would let the engine pass over the rows of that insert, which wait in the copy of the
+ * spool.
+ */
+function copyTokens(from: string, to: string, parts: readonly string[]): void {
+  mkdirSync(to, { mode: 0o700 });
+  const newest = new Map<string, number>();
+  for (const part of parts) {
+    const [, partition = "", , last = ""] = PART.exec(part) ?? [];
+    newest.set(partition, Math.max(newest.get(partition) ?? 0, Number(last)));
+  }
+  const isKept = (line: string): boolean => {
+    const [, part = ""] = TOKEN.exec(line) ?? [];
+    const [, partition = "", first] = PART.exec(part) ?? [];
+    return first === undefined ? line.endsWith("\n") : Number(first) <= (newest.get(partition) ?? 0);
+  };
+  for (const name of filesOf(from)) {
+    const lines = readFileSync(join(from, name), "utf8").split(/(?<=\n)/);
+    writeFileSync(join(to, name), lines.filter(isKept).join(""), { mode: 0o600 });
+  }
+}
+
+/** None where there is no folder. */
+export function filesOf(folder: string): readonly string[] {
+  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return [];
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 }
 
 /** Where the kernel or the file system makes no links, a copy is as good and takes longer. */

@@ -11,7 +11,7 @@ import { pipeline } from "node:stream/promises";
 import { StoreError } from "../errors.ts";
 import { sqliteGuard } from "../sqlite-faults.ts";
 import { Sqlite, type SqliteHandle } from "../sqlite-library.ts";
-import { copyEngine } from "./engine-files.ts";
+import { copyEngine, filesOf } from "./engine-files.ts";
 import { type ArchivedFile, FORMAT, type Manifest } from "./manifest.ts";
 
 /** Files of a data folder. */
@@ -90,11 +90,6 @@ function copySpool(from: string, to: string): void {
       rmSync(to, { recursive: true });
     }
   }
-}
-
-function filesOf(folder: string): readonly string[] {
-  if (lstatSync(folder, { throwIfNoEntry: false }) === undefined) return [];
-  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [entry.name] : []));
 }
 
 function copyResults(dataDir: string, to: string): Readonly<Record<string, number>> {

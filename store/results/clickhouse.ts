@@ -36,7 +36,7 @@ import type {
   StoredResult,
 } from "./result-store.ts";
 import { latencyPointOf, type RawPoint, type RawRow, storedResultOf } from "./row.ts";
-import { COLUMN_NAMES, capSystemLogs, dropExpiredDays, migrate, type SchemaRunner } from "./schema.ts";
+import { COLUMN_NAMES, capSystemLogs, dropExpiredDays, migrate, type SchemaRunner, syncInserts } from "./schema.ts";
 
 export interface ResultStoreOptions {
   /** `http://user:password@host:8123/database`; the database is `sonde` when none is named. */
@@ -325,6 +325,12 @@ export class Schema {
       );
     }
     await migrate(this.#database, this.runner);
+    const unsynced = await syncInserts(this.#database, this.runner);
+    if (unsynced.length > 0)
+      this.#log.warn(
+        { refused: unsynced },
+        "results: ClickHouse does not sync inserts, its power cut may lose results",
+      );
     const refused = await capSystemLogs(this.runner);
     if (refused.length > 0)
       this.#log.warn({ refused }, "results: ClickHouse's own logs could not be capped, watch its disk");

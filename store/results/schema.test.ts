@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { capSystemLogs, migrate, SCHEMA_STEPS, type SchemaRunner } from "./schema.ts";
+import { capSystemLogs, migrate, SCHEMA_STEPS, type SchemaRunner, syncInserts } from "./schema.ts";
 
 /** A server that has done the steps up to a version. */
 function serverAt(version: number, refuses: (sql: string) => boolean = () => false) {
@@ -61,5 +61,14 @@ describe("schema of ClickHouse", () => {
     ]);
     const blind = serverAt(latest, (sql) => sql.includes("system.tables"));
     expect(await capSystemLogs(blind.runner)).toEqual([expect.stringMatching(/^system\.tables: /)]);
+  });
+
+  it("lets inserts wait for the disk, and says in which tables it was not allowed to", async () => {
+    const server = serverAt(latest, (sql) => sql.includes("text_log"));
+    expect(await syncInserts("sonde", server.runner)).toEqual([expect.stringMatching(/^text_log: .*Not enough/)]);
+    expect(server.ran).toEqual([
+      "ALTER TABLE sonde.query_log MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1",
+      "ALTER TABLE sonde.trace_log_0 MODIFY SETTING fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1",
+    ]);
   });
 });

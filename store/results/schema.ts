@@ -126,6 +126,23 @@ export async function migrate(database: string, { run, column }: SchemaRunner): 
   }
 }
 
+/**
+ * Rows leave the spool when their insert is answered, so what it wrote must survive a power cut from then on, and so must the parts that merges make of it:
+ * ClickHouse by itself leaves that to the kernel, for half a minute.
+ */
+const SYNCED = "fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1";
+const unsynced = (database: string) => `SELECT name FROM system.tables WHERE database = '${database}'
+  AND name IN ('results', 'recent', 'hours') AND position(create_table_query, 'min_rows_to_fsync_after_merge') = 0 ORDER BY name`;
+
+/**
+ * Lets inserts and merges wait for the disk, in tables of earlier versions too.
+ * @returns the tables where the server refused that, with the reason
+ */
+export function syncInserts(database: string, runner: SchemaRunner): Promise<readonly string[]> {
+  const change = (table: string) => `ALTER TABLE ${database}.${table} MODIFY SETTING ${SYNCED}`;
+  return changeTables(runner, unsynced(database), change);
+}
+
 /** Days that a ClickHouse server keeps its own logs; unbounded by default, they outgrow the results. */
 const SYSTEM_LOG_DAYS = 3;
 
@@ -136,7 +153,18 @@ const UNCAPPED_LOGS = `SELECT name FROM system.tables WHERE database = 'system' 
  * Caps the server's own log tables. The embedded engine has none.
  * @returns the tables that could not be capped, with the reason
  */
-export async function capSystemLogs({ run, column }: SchemaRunner): Promise<readonly string[]> {
+export function capSystemLogs(runner: SchemaRunner): Promise<readonly string[]> {
+  const change = (table: string) =>
+    `ALTER TABLE system.\`${table}\` MODIFY TTL event_date + INTERVAL ${SYSTEM_LOG_DAYS} DAY`;
+  return changeTables(runner, UNCAPPED_LOGS, change);
+}
+
+/** @returns what was refused, with the reason */
+async function changeTables(
+  { run, column }: SchemaRunner,
+  query: string,
+  change: (table: string) => string,
+): Promise<readonly string[]> {
   const refused: string[] = [];
   const attempt = async <T>(what: string, act: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -146,12 +174,8 @@ export async function capSystemLogs({ run, column }: SchemaRunner): Promise<read
       return undefined;
     }
   };
-  const tables = await attempt("system.tables", () => column(UNCAPPED_LOGS));
-  for (const table of tables ?? []) {
-    await attempt(table, () =>
-      run(`ALTER TABLE system.\`${table}\` MODIFY TTL event_date + INTERVAL ${SYSTEM_LOG_DAYS} DAY`),
-    );
-  }
+  const tables = await attempt("system.tables", () => column(query));
+  for (const table of tables ?? []) await attempt(table, () => run(change(table)));
   return refused;
 }
 

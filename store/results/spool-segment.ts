@@ -134,17 +134,23 @@ export async function thinSegment(segment: Segment, keep: Keep): Promise<void> {
   segment.isThinned = true;
 }
 
-/** The last file of the spool is not removed: renamed to the next sequence number it keeps the sequence, and needs no space for it. */
+/**
+ * The last file of the spool is not removed: renamed to the next sequence number it keeps the sequence, and needs no space for it. A power cut does not bring its
+ * rows back: ClickHouse has them, and may have lost the token by which it would know them again.
+ */
 export async function leaveEmpty(segment: Segment, nextSeq: number): Promise<void> {
   const path = join(dirname(segment.path), `${padded(nextSeq)}.seg`);
   await rename(segment.path, path);
   await truncate(path, 0);
+  await syncFolder(dirname(path));
 }
 
+/** For good, as leaveEmpty() does. */
 export async function removeSegment(segment: Segment): Promise<void> {
   await unlink(segment.path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
   });
+  await syncFolder(dirname(segment.path));
 }
 
 /** Syncs the folder: without it a file's name may be gone after a power cut. */

@@ -1,9 +1,10 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs";
+import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync } from "node:fs";
+import { open as openFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { pino } from "pino";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Spool, type SpoolOptions } from "./spool.ts";
 
 const log = pino({ level: "silent" });
@@ -116,6 +117,34 @@ describe("spool", () => {
     expect(await spool.next()).toMatchObject({ firstSeq: 3, lastSeq: 3 });
     expect(await drained(spool)).toEqual(numbered(3, 3));
     expect([spool.rows, spool.sizeBytes, spool.oldestAtMs]).toEqual([0, 0, null]);
+  });
+
+  it("lets no power cut bring back what was released: the folder is synced without it", async () => {
+    const spool = await start();
+    for (const seq of [1, 2]) {
+      await spool.append(numbered(seq, seq));
+      await spool.seal();
+    }
+    const handle = await openFile(dir, "r");
+    const folders: (readonly string[])[] = [];
+    const sync = vi.spyOn(Object.getPrototypeOf(handle), "sync").mockImplementation(async function (
+      this: typeof handle,
+    ) {
+      if (readlinkSync(`/proc/self/fd/${this.fd}`) === dir) folders.push(readdirSync(dir).sort());
+    });
+    try {
+      for (const _ of [1, 2]) {
+        const segment = await spool.next();
+        if (segment !== undefined) await spool.release(segment);
+      }
+    } finally {
+      sync.mockRestore();
+      await handle.close();
+    }
+    expect(folders).toEqual([
+      ["0000000000000002.seg", "name"],
+      ["0000000000000003.seg", "name"],
+    ]);
   });
 
   it("goes on with the sequence after restarts, also when everything was released", async () => {
