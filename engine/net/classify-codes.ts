@@ -70,7 +70,10 @@ export const CERTIFICATE_PROBLEMS: ReadonlyMap<string, string> = new Map([
   ["SELF_SIGNED_CERT_IN_CHAIN", "The certificate chain ends in an untrusted self-signed certificate"],
   ["UNABLE_TO_GET_ISSUER_CERT", "The certificate's issuer is unknown"],
   ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", "The certificate's issuer is unknown"],
-  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", "The certificate cannot be verified: the chain is incomplete"],
+  [
+    "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+    "The certificate cannot be verified: its issuer is unknown, or the chain is incomplete",
+  ],
   ["ERR_TLS_CERT_ALTNAME_INVALID", "The certificate is for another name"],
   ["ERR_TLS_CERT_ALTNAME_FORMAT", "The certificate's names cannot be read"],
   ["ERR_TLS_CERT_SIGNATURE_ALGORITHM_UNSUPPORTED", "The certificate's signature algorithm is not supported"],

@@ -167,6 +167,9 @@ describe("wrapped errors", () => {
     expect(all("ENETUNREACH", "ECONNREFUSED")).toBe("refused");
     expect(all("ECONNREFUSED", "EMFILE")).toBe("unfit");
     expect(all("ENETUNREACH", "EHOSTUNREACH")).toBe("unreachable");
+    const without = new NetworkFault("unsupported", "This checker has no IPv6");
+    const beside = (code: string) => classify(new AggregateError([without, coded(code)]), "connect").verdict;
+    expect(["ECONNREFUSED", "EHOSTUNREACH", "EMFILE"].map(beside)).toEqual(["refused", "unreachable", "unfit"]);
     expect(classify(new AggregateError([]), "connect").verdict).toBe("internal-error");
   });
 

@@ -98,11 +98,16 @@ function ofFault(fault: NetworkFault): Classified {
   };
 }
 
-/** Of many attempts the first that learned something about the target; a missing route says least (often IPv6 missing here). */
+/**
+ * Of many attempts the first that learned something about the target. A missing route says little, and least says what this machine cannot do: an
+ * address of IPv6, where it has none, is tried beside one that can be reached.
+ */
 function ofMany(errors: readonly unknown[], stage: Phase | null, depth: number): Classified {
   const all = errors.map((each) => classifyDeep(each, stage, depth + 1));
   const telling =
-    all.find(({ verdict }) => verdict === "unfit") ?? all.find(({ verdict }) => verdict !== "unreachable");
+    all.find(({ verdict }) => verdict === "unfit") ??
+    all.find(({ verdict }) => verdict !== "unreachable" && verdict !== "unsupported") ??
+    all.find(({ verdict }) => verdict !== "unsupported");
   return telling ?? all[0] ?? { verdict: "internal-error", message: "All attempts failed" };
 }
 

@@ -15,6 +15,7 @@ import {
   zone,
 } from "../protocols/dns/peer.suite.ts";
 import { type CheckRig, closedPort, loopbackTransport, makeCheck } from "../transport/peers.suite.ts";
+import type { Address } from "../transport/transport.ts";
 import { dns } from "./dns.ts";
 
 const probe = await dns.load();
@@ -168,6 +169,27 @@ describe("healthy", () => {
     expect(peer.asked).toHaveLength(4);
   });
 
+  it("asks a server at its IPv4 address when that of IPv6 is silent", async () => {
+    const silent = await peerThat(() => null, "::1");
+    const peer = await peerThat(zone(BOTH));
+    const both: readonly Address[] = [
+      { ip: "::1", family: 6 },
+      { ip: "127.0.0.1", family: 4 },
+    ];
+    const check = makeCheck({
+      ...transport,
+      resolve: () => Promise.resolve(both),
+      exchangeUdp: (address, port, ...more) =>
+        transport.exchangeUdp(address, address.family === 6 ? silent.port : port, ...more),
+    });
+    const settings = dns.settings.parse({ domain: "h.dev", host: "ns.dev", port: peer.port });
+    // Half of this is over at the first resend.
+    const outcome = await probe.run(settings, { ...check.context, deadlineAtMs: Date.now() + 1_500 });
+    expect(outcome).toMatchObject({ verdict: "ok", latencyMs: expect.any(Number) });
+    expect(silent.asked).toHaveLength(2);
+    expect(check.tried.at(-1)).toBe(`127.0.0.1:${peer.port}`);
+  });
+
   it.each<[string, (asked: Asked) => Reaction]>([
     ["stays silent", () => null],
     ["fails", (asked) => answer(asked, [], { rcode: "SERVFAIL" })],
@@ -227,10 +249,13 @@ describe("down", () => {
       zone([{ type: "TXT", name: "bare.dev", data: "x" }, cname("dangling.dev", "gone.dev")]),
     );
     expect((await run(peer)).message).toBe("The DNS server answered NXDOMAIN: h.dev does not exist");
-    for (const domain of ["bare.dev", "dangling.dev"]) {
+    for (const [domain, more] of [
+      ["bare.dev", ""],
+      ["dangling.dev", ", only an alias that leads to gone.dev"],
+    ] as const) {
       expect(await run(peer, { domain })).toMatchObject({
         verdict: "rejected",
-        message: `The DNS server has no A or AAAA record for ${domain}`,
+        message: `The DNS server has no A or AAAA record for ${domain}${more}`,
       });
     }
   });
@@ -242,7 +267,10 @@ describe("down", () => {
     const circle = await peerThat((asked) =>
       answer(asked, [cname("h.dev", "b.dev"), cname("b.dev", "h.dev"), a("b.dev", "9.9.9.9")]),
     );
-    expect(await run(circle)).toMatchObject({ verdict: "rejected" });
+    expect(await run(circle)).toMatchObject({
+      verdict: "rejected",
+      message: expect.stringMatching(/only an alias that leads to aliases without end$/),
+    });
   });
 
   it("a closed port", async () => {
@@ -298,8 +326,17 @@ describe("down", () => {
     });
   });
 
-  it("cut short over TCP as well", async () => {
-    expect(await run(await peerThat(truncated))).toMatchObject({ verdict: "protocol-error" });
+  it("cut short over TCP as well, or silent there", async () => {
+    expect(await run(await peerThat(truncated))).toMatchObject({
+      verdict: "protocol-error",
+      message: expect.stringMatching(/over TCP: .*it is cut short there too$/),
+    });
+    const peer = await peerThat(() => null);
+    const check = expiring(peer, 4, (asked) => (asked.over === "udp" ? truncated(asked) : null));
+    expect(await run(peer, { check })).toMatchObject({
+      verdict: "timeout",
+      message: "The answer is too long for UDP, and over TCP: No answer in time",
+    });
   });
 
   it("a server that may not be asked", async () => {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Phase } from "../../model/result.ts";
 import { isOwnVerdict } from "../../model/verdict.ts";
 import { defineUptime } from "../contract/kind.ts";
 import type { Outcome, ProbeContext } from "../contract/probe.ts";
@@ -111,12 +112,10 @@ export const dns = defineUptime(
     context.phase("resolve");
     const addresses = await context.transport.resolve(host, port, "both", context);
     context.phase("request");
-    for (const [index, address] of addresses.entries()) {
-      const heard = await askAll(name, types, { address, port, context });
-      const isLast = index === addresses.length - 1;
-      if (isLast || !heard.every(({ fault }) => NEXT_ADDRESS_AFTER.has(verdictOf(fault))))
-        return judge(heard, { domain, keyword, expected });
-    }
+    const heard = await askServer(addresses, context, (address, withinMs) =>
+      askAll(name, types, { address, port, context, withinMs }),
+    );
+    if (heard.length > 0) return judge(heard, { domain, keyword, expected });
     throw new NetworkFault("unresolved", `The DNS server ${host} has no address`);
   },
 );
@@ -130,6 +129,8 @@ interface Server {
   readonly address: Address;
   readonly port: number;
   readonly context: ProbeContext;
+  /** A silent one is left at the first resend after this, ms; null: it is waited for until the deadline. */
+  readonly withinMs: number | null;
 }
 
 /** What came of one question. */
@@ -143,6 +144,29 @@ interface Heard {
   readonly records: readonly string[];
   /** What the keyword is looked for in: records and the aliases on the way to them. */
   readonly texts: readonly string[];
+  /** What the aliases lead to, for people; null: there are none. */
+  readonly alias: string | null;
+}
+
+/**
+ * Asks the next address where one cannot be reached, and where IPv6 is silent IPv4: a broken way of IPv6 is a common fault of networks, and not one of
+ * the server. IPv6 comes first only where this machine has it. @returns what the last one asked has said
+ */
+async function askServer(
+  addresses: readonly Address[],
+  { deadlineAtMs, wallNowMs }: ProbeContext,
+  ask: (address: Address, withinMs: number | null) => Promise<readonly Heard[]>,
+): Promise<readonly Heard[]> {
+  let heard: readonly Heard[] = [];
+  for (let left = addresses; left.length > 0; ) {
+    const [address, ...others] = left as readonly [Address, ...Address[]];
+    const ipv4 = address.family === 6 ? others.filter(({ family }) => family === 4) : [];
+    heard = await ask(address, ipv4.length > 0 ? (deadlineAtMs - wallNowMs()) / 2 : null);
+    const verdicts = heard.map(({ fault }) => (fault === null ? "ok" : verdictOf(fault)));
+    if (verdicts.every((verdict) => NEXT_ADDRESS_AFTER.has(verdict))) left = others;
+    else left = verdicts.every((verdict) => verdict === "timeout") ? ipv4 : [];
+  }
+  return heard;
 }
 
 function askAll(name: string, types: readonly QuestionType[], server: Server): Promise<readonly Heard[]> {
@@ -157,11 +181,11 @@ function askAll(name: string, types: readonly QuestionType[], server: Server): P
 
 /** Never rejects. */
 async function ask(name: string, type: QuestionType, server: Server, hasOtherRecord: () => boolean): Promise<Heard> {
-  const { context } = server;
+  const { context, withinMs } = server;
   const [high = 0, low = 0] = context.randomBytes(2);
   const query = encodeQuery(name, type, high * 256 + low);
   const startedAt = context.now();
-  const unheard = { type, reply: null, tookMs: 0, records: [], texts: [] };
+  const unheard = { type, reply: null, tookMs: 0, records: [], texts: [], alias: null };
   let garbled: DnsFormatError | undefined;
   let resends = 0;
 
@@ -177,6 +201,7 @@ async function ask(name: string, type: QuestionType, server: Server, hasOtherRec
   }
   function isWanted(): boolean {
     resends++;
+    if (withinMs !== null && context.now() - startedAt >= withinMs) return false;
     return resends < RESENDS_BESIDE_A_RECORD || !hasOtherRecord();
   }
 
@@ -185,7 +210,7 @@ async function ask(name: string, type: QuestionType, server: Server, hasOtherRec
     const options = { resendAfterMs: RESEND_AFTER_MS, isWanted };
     const first = await transport.exchangeUdp(server.address, server.port, query.bytes, accept, context, options);
     context.answered();
-    const reply = first.truncated ? await askOverTcp(query, server).catch(rethrowAsTruncated) : first;
+    const reply = first.truncated ? await askOverTcp(query, server) : first;
     return { type, reply, fault: null, tookMs: context.now() - startedAt, ...found(reply, query) };
   } catch (error) {
     const fault =
@@ -197,20 +222,24 @@ async function ask(name: string, type: QuestionType, server: Server, hasOtherRec
 }
 
 async function askOverTcp(query: Query, { address, port, context }: Server): Promise<Reply> {
-  return askOverStream(await context.transport.connectTcp([address], port, context), query);
+  const connecting = context.transport.connectTcp([address], port, context);
+  const socket = await connecting.catch((error: unknown) => rethrowAsTruncated(error, "connect"));
+  return askOverStream(socket, query).catch((error: unknown) => rethrowAsTruncated(error, "request"));
 }
 
 /** Why TCP was tried must be told, because people open UDP alone for a name server. */
-function rethrowAsTruncated(error: unknown): never {
-  const { message, ...what } = classify(error, "connect");
+function rethrowAsTruncated(error: unknown, stage: Phase): never {
+  const { message, ...what } = classify(error, stage);
   if (isOwnVerdict(what.verdict)) throw error;
   throw new NetworkFault(what.verdict, `The answer is too long for UDP, and over TCP: ${message}`, what);
 }
 
-function found(reply: Reply, query: Query): Pick<Heard, "records" | "texts"> {
-  const records = followChain(reply, query)?.records.map(({ data }) => data) ?? [];
+function found(reply: Reply, query: Query): Pick<Heard, "records" | "texts" | "alias"> {
+  const chain = followChain(reply, query);
+  const records = chain?.records.map(({ data }) => data) ?? [];
   const aliases = reply.records.filter(({ type }) => type === "CNAME").map(({ data }) => data);
-  return { records, texts: [...records, ...aliases] };
+  const end = chain === undefined ? "aliases without end" : chain.aliases > 0 ? chain.name : null;
+  return { records, texts: [...records, ...aliases], alias: end };
 }
 
 interface Wanted {
@@ -262,8 +291,13 @@ function withoutRecord(heard: readonly Heard[], domain: string): Outcome {
     verdict: "rejected",
     message: isMissing
       ? `The DNS server answered NXDOMAIN: ${domain} does not exist`
-      : `The DNS server has no ${heard.map(({ type }) => type).join(" or ")} record for ${domain}`,
+      : `The DNS server has no ${heard.map(({ type }) => type).join(" or ")} record for ${domain}${aliasWords(heard)}`,
   };
+}
+
+function aliasWords(heard: readonly Heard[]): string {
+  const alias = heard.find((one) => one.alias !== null)?.alias ?? null;
+  return alias === null ? "" : `, only an alias that leads to ${alias}`;
 }
 
 /** That there is no such name or record is an answer; that the server would not or could not say is none. */

@@ -138,7 +138,7 @@ describe("fetching a list", () => {
     });
     provider.answer(
       "/strange",
-      (_request, response) => void response.writeHead(200, { "content-encoding": "x" }).end(),
+      (_request, response) => void response.writeHead(200, { "content-encoding": "compress" }).end(),
     );
     provider.answer("/cut", (_request, response) => {
       response.writeHead(200, { "content-length": "100" });

@@ -68,6 +68,8 @@ export class Conversation {
       this.#reading = { take, fail };
       this.#pieces = 0;
       take();
+      // What came unasked has paused it.
+      if (this.#reading !== null) this.#socket.resume();
     });
   }
 

@@ -23,7 +23,8 @@ export function askOverStream(socket: Socket, query: Query): Promise<Reply> {
         if (message === undefined) return;
         const reply = decodeReply(message, query);
         // On a stream only the server can have sent it, so there is no other reply to wait for.
-        settle(nonsense("its answer is not to our question"), reply?.truncated === true ? undefined : reply);
+        if (reply?.truncated === true) settle(nonsense("it is cut short there too"));
+        else settle(nonsense("its answer is not to our question"), reply);
       } catch (error) {
         settle(error instanceof DnsFormatError ? nonsense(error.message) : error);
       }

@@ -17,8 +17,13 @@ import { type Answer, createResolver, type Resolver } from "./resolver.ts";
 import { connectTcp, connectTime } from "./stream.ts";
 import type { Address, DialContext, IpFamily, IpPreference, Transport } from "./transport.ts";
 
-/** RFC 8305 section 3: how long the other family's answer is waited for once one has addresses, ms. */
+/** RFC 8305 section 3: how long IPv6's answer is waited for once IPv4 has addresses, ms. */
 const RESOLUTION_DELAY_MS = 50;
+/**
+ * How long IPv4's answer is waited for once IPv6 has addresses, ms: longer than until a lost question is sent again (name-servers.ts), because a check
+ * with addresses of IPv6 alone would fail where this machine's IPv6 is broken or not there.
+ */
+const IPV4_DELAY_MS = 2_000;
 /** Hosts whose reading is remembered. */
 const HOST_LIMIT = 20_000;
 
@@ -181,7 +186,8 @@ function both(first: Answer | Promise<Answer>, second: Answer | Promise<Answer>)
         clearTimeout(timer);
         resolve(merged(one, other));
       } else if (answer.fault === null) {
-        timer = setTimeout(() => resolve(answer), RESOLUTION_DELAY_MS);
+        const delayMs = answer.addresses[0]?.family === 6 ? IPV4_DELAY_MS : RESOLUTION_DELAY_MS;
+        timer = setTimeout(() => resolve(answer), delayMs);
       }
     };
     // A lookup never rejects.

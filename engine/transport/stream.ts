@@ -192,7 +192,7 @@ function handshake(
     secured.set(socket, secure);
     // Stays on, as in open().
     secure.on("error", (error) => {
-      reject(error);
+      reject(isBareEnd(error) ? closedWithin() : error);
       secure.destroy();
     });
     let isOpen = false;
@@ -221,5 +221,14 @@ function endless(): NetworkFault {
 /** Why a socket is gone before the handshake was over. */
 function endOf(socket: Socket, { signal }: DialContext): Error {
   if (signal.aborted) return faultOfAbort(signal);
-  return socket.errored ?? new NetworkFault("closed", "The server closed the connection during the TLS handshake");
+  return socket.errored ?? closedWithin();
+}
+
+/** Node gives an end in the midst of a handshake the code of a reset, which always comes of a system call (lib/_tls_wrap.js, connResetException). */
+function isBareEnd(error: Error): boolean {
+  return "code" in error && error.code === "ECONNRESET" && !("syscall" in error);
+}
+
+function closedWithin(): NetworkFault {
+  return new NetworkFault("closed", "The server closed the connection during the TLS handshake");
 }

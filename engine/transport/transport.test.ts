@@ -143,6 +143,16 @@ describe("resolve", () => {
     );
   });
 
+  it("waits for IPv4 although IPv6 has addresses, until a lost question is sent again", async () => {
+    const { dns, resolve } = await resolving([]);
+    const lost: string[] = [];
+    dns.react = (asked: Asked) => {
+      if (asked.type === "A" && lost.push(asked.name) === 1) return null;
+      return zone([a("late.dev", "9.9.9.9"), aaaa("late.dev", "2a00::9")])(asked);
+    };
+    expect((await resolve("late.dev")).split(" ").sort()).toEqual(["2a00::9", "9.9.9.9"]);
+  });
+
   it("does not wait for a family that stays silent once the other has addresses", async () => {
     const { dns, resolve } = await resolving([]);
     dns.react = (asked: Asked) => (asked.type === "A" ? zone([a("half.dev", "9.9.9.9")])(asked) : null);
@@ -361,7 +371,9 @@ describe("connectTls", () => {
     expect(await verdictOf(secured(transport, plain.port), "handshake")).toBe(
       "handshake-failed: The server does not speak TLS on this port",
     );
-    expect(await verdictOf(secured(transport, closing.port), "handshake")).toMatch(/^closed: /);
+    expect(await verdictOf(secured(transport, closing.port), "handshake")).toBe(
+      "closed: The server closed the connection during the TLS handshake",
+    );
     expect(await verdictOf(secured(transport, resetting.port), "handshake")).toMatch(/^closed: /);
     expect(await verdictOf(secured(transport, old.port, { minVersion: "TLSv1.3" }), "handshake")).toMatch(
       /^handshake-failed: /,

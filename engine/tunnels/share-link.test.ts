@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { OutboundSpec } from "../cores/outbound.ts";
 import { createTransport } from "../transport/index.ts";
 import { makeCheck } from "../transport/peers.suite.ts";
+import type { Address, Transport } from "../transport/transport.ts";
 import type { Verifier } from "../verify/verifier.ts";
 import { checkShareLink } from "./share-link.ts";
 
@@ -18,7 +19,7 @@ const transport = createTransport({
   canaries: [],
 });
 
-async function reasonOf(url: string, engine?: "xray" | "singbox"): Promise<string> {
+async function reasonOf(url: string, engine?: "xray" | "singbox", over: Transport = transport): Promise<string> {
   const outbounds = {
     open: ({ address }: OutboundSpec) => Promise.reject(new Error(`a core is asked to dial ${address}`)),
   };
@@ -28,7 +29,7 @@ async function reasonOf(url: string, engine?: "xray" | "singbox"): Promise<strin
     answersDirectly: async () => true,
     secureContext: () => createSecureContext(),
   };
-  const context = { ...makeCheck(transport).context, deadlineAtMs: Date.now() + 5_000, outbounds, verifier };
+  const context = { ...makeCheck(over).context, deadlineAtMs: Date.now() + 5_000, outbounds, verifier };
   const error: unknown = await checkShareLink({ url, ...(engine !== undefined && { engine }) }, context).then(
     () => new Error("it did not fail"),
     (thrown: unknown) => thrown,
@@ -46,6 +47,19 @@ describe("the ports that hysteria2 hops between", () => {
   it("are let through when every one of them may be dialled", async () => {
     expect(await reasonOf("hy2://pw@127.0.0.1:443?mport=8081-65535,1-8079")).toBe("a core is asked to dial 127.0.0.1");
     expect(await reasonOf("hy2://pw@10.0.0.1:4000,4002")).toBe("a core is asked to dial 10.0.0.1");
+  });
+});
+
+describe("a name with addresses of both families", () => {
+  it("is asked at its IPv4 address over UDP, as clients do", async () => {
+    const both: readonly Address[] = [
+      { ip: "::1", family: 6 },
+      { ip: "127.0.0.1", family: 4 },
+    ];
+    const over = { ...transport, resolve: () => Promise.resolve(both) };
+    expect(await reasonOf("hy2://pw@two.dev:443", undefined, over)).toBe("a core is asked to dial 127.0.0.1");
+    const six = { ...transport, resolve: () => Promise.resolve(both.slice(0, 1)) };
+    expect(await reasonOf("hy2://pw@two.dev:443", undefined, six)).toBe("a core is asked to dial ::1");
   });
 });
 

@@ -22,6 +22,7 @@ import { type Judgement, judgeAttempt, tellsMore } from "../verify/share-link-ve
 import { type Asked, askThroughOutbound } from "../verify/verify-round.ts";
 import { fetchPin, ofFetchedPin } from "./fetched-pin.ts";
 import { type LinkSettings, linkOf } from "./link-settings.ts";
+import { unaskedWords } from "./unasked-addresses.ts";
 
 /** The check stops this long before its deadline, ms: time to read the core's log and to ask the endpoint directly why it failed. */
 const MARGIN_MS = 500;
@@ -80,7 +81,11 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
   const address = dialled?.address.ip ?? addresses[0]?.ip ?? "";
   const ready: Ready = { config, address, dialMs: dialled?.connectMs ?? null, outbounds, context };
   const hints = ignored.length === 0 ? [] : [`of the link, ${ignored.join("; ")}`];
-  if (!isPinned) return withHints(await tryEngines(engines, ready), hints);
+  if (!isPinned) {
+    const outcome = await tryEngines(engines, ready);
+    const isSilent = outcome.verdict === "timeout" && dialled === null && addresses.length > 1;
+    return withHints(outcome, isSilent ? [...hints, unaskedWords(addresses.length, [address])] : hints);
+  }
   const pinned = withPin(config, await fetchPin(config, addresses, context));
   return withHints(ofFetchedPin(await tryEngines(["xray"], { ...ready, config: pinned })), [...hints, PINNED]);
 }
@@ -93,9 +98,14 @@ function withHints(outcome: Outcome, hints: readonly string[]): Outcome {
   return { ...outcome, hint: [...(outcome.hint === undefined ? [] : [outcome.hint]), ...hints].join("; ") };
 }
 
-/** The guard judges every port that the core may dial: hysteria2 hops between several at one address. */
-async function guarded({ host, port, account }: ProxyConfig, context: ProbeContext): Promise<readonly Address[]> {
-  const addresses = await context.transport.resolve(host, port, "both", context);
+/**
+ * The guard judges every port that the core may dial: hysteria2 hops between several at one address. Over UDP no dial shows which family works, and
+ * clients of these protocols take a name's IPv4 address where it has one (Go, net.ResolveUDPAddr; sing-box, dns/client.go).
+ */
+async function guarded(config: ProxyConfig, context: ProbeContext): Promise<readonly Address[]> {
+  const { host, port, account } = config;
+  const resolved = await context.transport.resolve(host, port, "both", context);
+  const addresses = isDatagram(config) ? [...resolved].sort((one, other) => one.family - other.family) : resolved;
   if (account.protocol !== "hysteria2" || account.hops.length === 0) return addresses;
   const [first] = addresses;
   if (first !== undefined) for (const [from, to] of account.hops) context.transport.judgePorts(first.ip, from, to);

@@ -17,11 +17,19 @@ export function withUnasked(
   if (asked.length === resolved.length || context.signal.aborted) return error;
   const { verdict, message, peerAnswered, peer, hint } = classify(error, "handshake");
   if (peerAnswered === true || isOwnVerdict(verdict)) return error;
-  const words = `The name has ${resolved.length} addresses, and the check asked ${asked.map(({ ip }) => ip).join(" and ")}, as a client of this protocol does`;
+  const words = unaskedWords(
+    resolved.length,
+    asked.map(({ ip }) => ip),
+  );
   return new NetworkFault(verdict, message, {
     ...(peerAnswered !== undefined && { peerAnswered }),
     ...(peer !== undefined && { peer }),
     hint: hint === undefined ? words : `${hint}. ${words}`,
     cause: error,
   });
+}
+
+/** @param count of the name's addresses */
+export function unaskedWords(count: number, asked: readonly string[]): string {
+  return `The name has ${count} addresses, and the check asked ${asked.join(" and ")}, as a client of this protocol does`;
 }

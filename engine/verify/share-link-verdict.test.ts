@@ -99,6 +99,12 @@ describe("a failed attempt", () => {
     }
   });
 
+  it("names the carrier where sing-box waits for grpc in silence", () => {
+    const shut = (more: Partial<Attempt>): string => judgeAttempt(attempt("vless grpc tls", [SHUT], more)).message;
+    expect(shut({})).toMatch(/did not answer in time \(also where it does not speak grpc\)$/);
+    expect(shut({ engine: "xray" })).not.toContain("grpc");
+  });
+
   it("names the flow's TLS where a server closes what is older", () => {
     const closed = (link: string): string => judgeAttempt(attempt(link, [CLOSED])).message;
     expect(closed("vless vision tls")).toMatch(/ \(also where its TLS is older than 1\.3, which the flow needs\)$/);

@@ -118,7 +118,7 @@ function bySight(attempt: Attempt): Sight {
   return {
     verdict: "timeout",
     message: isDialled
-      ? `The server took the connection and did not answer in time${clockHint(config)}`
+      ? `The server took the connection and did not answer in time${clockHint(config)}${carrierHint(attempt)}`
       : "The server did not answer in time",
     isFinal: false,
     peerAnswered: isDialled,
@@ -224,6 +224,11 @@ function clockHint({ account }: ProxyConfig): string {
   if (account.protocol === "vmess") return " (also where one of the two clocks is off by more than 2 min)";
   const isTimed = account.protocol === "shadowsocks" && account.method.startsWith("2022-");
   return isTimed ? " (also where one of the two clocks is off by more than 30 s)" : "";
+}
+
+/** sing-box tries grpc again and again where a server does not speak it, and says nothing of that. */
+function carrierHint({ engine, config: { transport } }: Attempt): string {
+  return engine === "singbox" && transport.type === "grpc" ? " (also where it does not speak grpc)" : "";
 }
 
 /** Servers close such a connection when they see its TLS, after the credential; sing-box's client does not look at it. */

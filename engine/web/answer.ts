@@ -88,6 +88,11 @@ export class Answer implements ResponseListener {
     return textOf(Buffer.concat(this.#pieces ?? []), charsetOf(this.#head?.contentType ?? null));
   }
 
+  /** Whether the text ends where our reading did; call finish() first. */
+  get isCut(): boolean {
+    return (this.#pieces ?? []).reduce((sum, { length }) => sum + length, 0) >= BODY_LIMIT_BYTES;
+  }
+
   /** Copied, because the piece belongs to the socket. */
   #take(piece: Uint8Array): void {
     this.#search?.push(piece);

@@ -138,6 +138,16 @@ function first(value: string | string[] | undefined): string | null {
   return (Array.isArray(value) ? value[0] : value) ?? null;
 }
 
+const ENDED_STREAM = "The server ended the HTTP/2 stream before the answer was complete";
+/** With these our own side ends a stream for what the server sent (nghttp2; lib/internal/http2/core.js); either side may. */
+const OWN_RESETS: ReadonlySet<string> = new Set([
+  "PROTOCOL_ERROR",
+  "FLOW_CONTROL_ERROR",
+  "FRAME_SIZE_ERROR",
+  "COMPRESSION_ERROR",
+  "ENHANCE_YOUR_CALM",
+]);
+
 /** undici's errors in the words of the fast path; what it does not know goes to classify(). */
 function faultOf(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return faultOfAbort(signal);
@@ -151,7 +161,13 @@ function faultOf(error: unknown, signal: AbortSignal): unknown {
   }
   // The peer reset the stream, or went away (GOAWAY). A reset of our own has settled the answer before.
   if (error instanceof errors.InformationalError) {
-    return new NetworkFault("closed", "The server ended the HTTP/2 stream before the answer was complete");
+    return new NetworkFault("closed", ENDED_STREAM);
+  }
+  const code = /^Stream closed with error code NGHTTP2_([A-Z0-9_]+)$/.exec(
+    error instanceof Error ? error.message : "",
+  )?.[1];
+  if (code !== undefined && !OWN_RESETS.has(code)) {
+    return new NetworkFault("closed", `${ENDED_STREAM} (${code.toLowerCase().replaceAll("_", " ")})`);
   }
   if (error instanceof errors.SocketError) {
     return new NetworkFault("closed", "The server closed the connection before the answer was complete");

@@ -95,6 +95,12 @@ describe.each(["fast", "full"] as const)("expressions, %s path", (path) => {
     }
     const none = await site("<p>no JSON</p>");
     expect((await check(path, { ...none, json_query: "a" })).message).toBe("The answer is not JSON");
+    const long = await site(JSON.stringify(["x".repeat(1024 * 1024)]));
+    expect(await check(path, { ...long, json_query: "$count($)" })).toMatchObject({
+      verdict: "rejected",
+      message: "The answer is longer than 1 MiB: json_query cannot look into it",
+    });
+    expect((await check(path, { ...long, body_regex: "xx" })).verdict).toBe("ok");
   });
 
   it("read what is compressed", async () => {

@@ -159,13 +159,15 @@ describe.each(["fast", "native", "full"] as const)("website check, %s path", (pa
 
     it("says so when the compressed body cannot be read", async () => {
       const broken = await fixed(page("not gzip at all", "Content-Encoding: gzip\r\n"));
-      const unknown = await fixed(page("x", "Content-Encoding: rot13\r\n"));
+      const unknown = await fixed(page("x", "Content-Encoding: compress\r\n"));
       expect((await check(path, { url: `http://web.rig:${broken.port}/`, keyword: "gzip" })).verdict).toBe(
         "protocol-error",
       );
       expect((await check(path, { url: `http://web.rig:${unknown.port}/`, keyword: "x" })).verdict).toBe(
         "protocol-error",
       );
+      const none = await fixed(page("x", "Content-Encoding: UTF-8\r\n"));
+      expect((await check(path, { url: `http://web.rig:${none.port}/`, keyword: "x" })).verdict).toBe("ok");
       // A website check does not look inside.
       expect((await check(path, { url: `http://web.rig:${broken.port}/` })).verdict).toBe("ok");
     });

@@ -133,6 +133,9 @@ async function judge(answer: Answer, state: VisitState): Promise<Outcome> {
   if (plan.keyword !== null && answer.found === plan.inverted) {
     return rejected(plan.inverted ? "The keyword is in the answer" : "The keyword is not in the answer", state);
   }
+  if (plan.rules !== null && plan.rules.query !== null && answer.isCut) {
+    return rejected("The answer is longer than 1 MiB: json_query cannot look into it", state);
+  }
   const fault = plan.rules === null ? null : await lookInto(answer.text, plan.rules, context);
   if (fault !== null) return failed(fault.verdict, fault, state);
   if (plan.maxResponseMs !== null && latencyMs > plan.maxResponseMs) {

@@ -52,6 +52,7 @@ describe("names", () => {
     ["localhost", "localhost"],
     ["1.2.3.in-addr.arpa", "1.2.3.in-addr.arpa"],
     ["x1", "x1"],
+    ["-a-.dev", "-a-.dev"],
     [`${"a".repeat(63)}.dev`, `${"a".repeat(63)}.dev`],
     [`${"abcdefghi.".repeat(25)}abc`, `${"abcdefghi.".repeat(25)}abc`],
   ])("%s is asked for as %s", (text, name) => {
@@ -65,6 +66,8 @@ describe("names", () => {
     "a..b",
     ".a",
     "a b.dev",
+    "-",
+    "--.dev",
     "a/b.dev",
     "a%41.dev",
     "a\u0000.dev",

@@ -5,6 +5,8 @@ import { parseIpv4, parseIpv6 } from "../../net/ip.ts";
 /** RFC 1035 section 2.3.4: 255 octets on the wire, two of which (first length, root) are no text. */
 const NAME_LENGTH = 253;
 const LABEL_LENGTH = 63;
+/** Names with hyphens at either end exist; one of hyphens alone is a slip, such as the `-` that stands for stdin elsewhere. */
+const LABEL = /^-*[a-z0-9_][a-z0-9_-]*$/;
 
 /**
  * A name that may be asked for, in ASCII and lowercase, without its final dot; undefined when it is none.
@@ -18,7 +20,7 @@ export function toAsciiName(text: string): string | undefined {
   const name = (ascii.endsWith(".") ? ascii.slice(0, -1) : ascii).toLowerCase();
   if (name.length === 0 || name.length > NAME_LENGTH) return undefined;
   const labels = name.split(".");
-  if (!labels.every((label) => label.length <= LABEL_LENGTH && /^[a-z0-9_-]+$/.test(label))) return undefined;
+  if (!labels.every((label) => label.length <= LABEL_LENGTH && LABEL.test(label))) return undefined;
   return /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1) ?? "") ? undefined : name;
 }
 

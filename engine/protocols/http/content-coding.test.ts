@@ -88,6 +88,8 @@ describe("codingsOf", () => {
     expect(codingsOf("")).toEqual([]);
     expect(codingsOf("identity")).toEqual([]);
     expect(codingsOf("gzip, br")).toEqual(["br", "gzip"]);
+    expect(codingsOf("UTF-8")).toEqual([]);
+    expect(codingsOf("none, gzip")).toEqual(["gzip"]);
     expect(codingsOf("compress")).toBeUndefined();
     expect(codingsOf("gzip, gzip, gzip, gzip")).toBeUndefined();
   });

@@ -31,14 +31,22 @@ const createZstd: unknown = Reflect.get(zlib, "createZstdDecompress");
 
 export const ACCEPT_ENCODING = typeof createZstd === "function" ? "gzip, deflate, br, zstd" : "gzip, deflate, br";
 
-/** @returns the codings to undo, last applied first; undefined when one of them is not known */
+/**
+ * IANA's registry of content codings. Servers also write there what is none, such as `none` or `UTF-8`, and send the text as it is; clients pass it over
+ * (Chromium, net/url_request/url_request_http_job.cc).
+ */
+const REGISTERED: ReadonlySet<string> = new Set(
+  "aes128gcm br compress dcb dcz deflate exi gzip pack200-gzip x-compress zstd".split(" "),
+);
+
+/** @returns the codings to undo, last applied first; undefined when one of them is not known here */
 export function codingsOf(contentEncoding: string | null): readonly string[] | undefined {
   if (contentEncoding === null) return [];
   const codings = contentEncoding
     .toLowerCase()
     .split(",")
     .map((coding) => coding.trim().replace(/^x-gzip$/, "gzip"))
-    .filter((coding) => coding !== "" && coding !== "identity")
+    .filter((coding) => REGISTERED.has(coding))
     .reverse();
   const known = (coding: string) =>
     /^(?:gzip|deflate|br)$/.test(coding) || (coding === "zstd" && typeof createZstd === "function");
