@@ -32,6 +32,14 @@ describe("The reading thread", () => {
     expect(await there.convert(1, bad)).toHaveProperty("fault");
   });
 
+  it("reads a short text too that may repeat parts of itself: it can be a long one", async () => {
+    const texts = started({ withinMs: 1 });
+    const short =
+      "sonde: 1\ndefaults: { tags: &t [x] }\nmonitors: { a: { type: ping, host: a.test-site.org, tags: *t } }";
+    await expect(texts.readDocument(1, short)).rejects.toHaveProperty("name", TextRefused.name);
+    expect((await texts.readDocument(1, DOCUMENT.replace("/ }", "/?a=b&c=d }"))).faults).toEqual([]);
+  });
+
   it("is ended by a text that takes too long, and the next one has another", async () => {
     const texts = started({ mostHere: 100, withinMs: 1 });
     const long = `sonde: [${"1,".repeat(500_000)}1]`;

@@ -8,7 +8,6 @@ import type { AlertRuleEntry, Document } from "../../model/document/document.ts"
 import type { FieldChange } from "../../model/document/plan.ts";
 import type { Draft } from "../../store/sql/alerts/port.ts";
 import type { Managed } from "../../store/sql/documents/port.ts";
-import { ApiError } from "../errors.ts";
 import { alertRulesBody, MOST_RULES } from "../schemas/alerts.ts";
 import type { DraftPlan, Path } from "./draft-plan.ts";
 import { ruleEntry } from "./entries.ts";
@@ -47,7 +46,8 @@ class RulesPlanner {
 
   constructor(plan: DraftPlan, items: readonly AlertRule[], version: number, references: References) {
     this.#plan = plan;
-    this.#things = new Things(plan, "alert_rule", items);
+    const message = `A project has at most ${MOST_RULES} rules.`;
+    this.#things = new Things(plan, "alert_rule", items, { most: MOST_RULES, message });
     this.#staying = items;
     this.#version = version;
     this.#references = references;
@@ -64,11 +64,7 @@ class RulesPlanner {
     const isSame = ({ name }: AlertRule): boolean => name === entry.name;
     await this.#things.each(wanted, isSame, ({ now, act }) => {
       const rule = this.#plan.attempt(wanted, entry, () => this.#ruleOf(entry, path, now));
-      if (rule === undefined) return;
-      const made = this.#planned.filter((one) => one.now === null).length;
-      if (now === null && this.#staying.length + made >= MOST_RULES)
-        throw new ApiError(409, `A project has at most ${MOST_RULES} rules.`);
-      this.#planned.push({ wanted, now, act, rule });
+      if (rule !== undefined) this.#planned.push({ wanted, now, act, rule });
     });
   }
 

@@ -5,7 +5,7 @@ import { formatId } from "../../model/ids.ts";
 import { readSettings, type SplitSettings } from "../../scheduler/alerts/channels/settings.ts";
 import type { ChannelRecord, OpenableChannel } from "../../store/sql/alerts/channels-port.ts";
 import { hasSecrets, kindOf, MOST_CHANNELS, nameOf, openedOf, sealedOf } from "../endpoints/channels.ts";
-import { ApiError, badRequest, refusal } from "../errors.ts";
+import { ApiError, badRequest, refusal, wordsOf } from "../errors.ts";
 import { staysConfirmed } from "../mail-confirmation.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import { channelEntry } from "./entries.ts";
@@ -49,7 +49,8 @@ class ChannelPlanner {
 
   constructor(plan: DraftPlan, records: readonly ChannelRecord[], openable: readonly OpenableChannel[]) {
     this.#plan = plan;
-    this.#things = new Things(plan, "channel", records);
+    const [, message] = wordsOf("channelsFull");
+    this.#things = new Things(plan, "channel", records, { most: MOST_CHANNELS, message });
     this.#openable = new Map(openable.map((one) => [one.id, one]));
     this.#holders = new Map(records.map(({ id, name }) => [name, id]));
   }
@@ -101,7 +102,6 @@ class ChannelPlanner {
   #takeName({ key, name }: WantedChannel, now: ChannelRecord | null): void {
     const holder = this.#holders.get(name);
     if (holder !== undefined && holder !== now?.id) throw new ApiError(409, `Another channel has the name ${name}.`);
-    if (now === null && this.#holders.size >= MOST_CHANNELS) throw refusal("channelsFull");
     this.#holders.set(name, now?.id ?? key);
   }
 

@@ -48,6 +48,10 @@ const FIELD = /^(?:Missing or invalid )?([A-Za-z_]+)/;
 /** Characters of a mark: 72 bits, so that no two values of a field have one by chance. */
 const MARK_LENGTH = 12;
 
+/** Faults of one entry that are listed; the others are counted in the last one. Once many are listed, one of each. */
+const MOST_OF_ONE = 20;
+const MANY_LISTED = 1_000;
+
 const NOTHING_LISTED = { version: 0, items: null, made: new Map<number, never>(), managed: [], removed: [] } as const;
 
 export class DraftPlan {
@@ -149,7 +153,7 @@ export class DraftPlan {
     return this.#otherNames.get(thing.documentId) ?? "another";
   }
 
-  /** Runs `attempt` on an entry: the entry is refused at the end, with all of its faults. */
+  /** While attempt() runs on an entry: the entry is refused at its end, with its other faults. */
   wrong(path: Path, message: string): void {
     this.#wrong.push({ path, message });
   }
@@ -179,8 +183,13 @@ export class DraftPlan {
       const [, field = ""] = FIELD.exec(error.message) ?? [];
       this.wrong(Object.hasOwn(fields, field) ? [...path, field] : path, error.message);
     }
-    for (const { path: place, message } of this.#wrong) this.refuse(kind, key, place, message);
-    return this.#wrong.length === 0 ? result : undefined;
+    const listed = this.#wrong.slice(0, this.refused.length < MANY_LISTED ? MOST_OF_ONE : 1);
+    const more = this.#wrong.length - listed.length;
+    for (const [at, { path: place, message }] of listed.entries()) {
+      const isLast = at === listed.length - 1 && more > 0;
+      this.refuse(kind, key, place, isLast ? `${message} ${more} more faults of this entry are not listed.` : message);
+    }
+    return listed.length === 0 ? result : undefined;
   }
 
   /** Puts what would be written into the hash, secrets included. */

@@ -4,7 +4,7 @@ import type { Document, MaintenanceEntry } from "../../model/document/document.t
 import { formatId } from "../../model/ids.ts";
 import type { MaintenanceSchedule, ScheduleDraft } from "../../store/sql/monitors/schedules-port.ts";
 import { MOST_SCHEDULES } from "../../store/sql/monitors/schedules-port.ts";
-import { badRequest, refusal } from "../errors.ts";
+import { badRequest, wordsOf } from "../errors.ts";
 import { refuseUseless, scheduleDraft } from "../monitors/schedule-draft.ts";
 import { dayNumbers } from "./days.ts";
 import type { DraftPlan } from "./draft-plan.ts";
@@ -27,21 +27,17 @@ class MaintenancePlanner {
   readonly #plan: DraftPlan;
   readonly #things: Things<MaintenanceSchedule>;
   readonly #references: References;
-  #count: number;
 
   constructor(plan: DraftPlan, records: readonly MaintenanceSchedule[], references: References) {
     this.#plan = plan;
-    this.#things = new Things(plan, "maintenance", records);
+    const [, message] = wordsOf("maintenanceTooMany");
+    this.#things = new Things(plan, "maintenance", records, { most: MOST_SCHEDULES, message });
     this.#references = references;
-    this.#count = records.length;
   }
 
   leave(keys: ReadonlySet<string>): void {
     const describe = ({ id, title }: MaintenanceSchedule) => ({ id: formatId("maintenance", id), name: title });
-    for (const { id } of this.#things.leave(keys, describe)) {
-      this.#plan.maintenance.remove.push({ id, version: 0 });
-      this.#count -= 1;
-    }
+    for (const { id } of this.#things.leave(keys, describe)) this.#plan.maintenance.remove.push({ id, version: 0 });
   }
 
   async plan(key: string, entry: MaintenanceEntry): Promise<void> {
@@ -77,15 +73,12 @@ class MaintenancePlanner {
     const isChanged = !isDeepStrictEqual(before, after);
     // One that is over stays as it is: a document may name what was.
     if (isChanged) refuseUseless(draft, this.#plan.call.nowMs);
-    if (now === null && this.#count >= MOST_SCHEDULES) throw refusal("maintenanceTooMany");
     const id = now === null ? null : formatId("maintenance", now.id);
     const managed = this.#things.describe(wanted, act, { id, name: draft.title, before, after, secret: [] });
     if (managed === null) return;
     const { maintenance } = this.#plan;
-    if (now === null) {
-      this.#count += 1;
-      maintenance.create.push({ ...managed, input: draft });
-    } else {
+    if (now === null) maintenance.create.push({ ...managed, input: draft });
+    else {
       const change = isChanged ? { draft, before: now } : null;
       maintenance.change.push({ id: now.id, version: 0, change, managed });
     }

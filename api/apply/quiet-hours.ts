@@ -4,7 +4,7 @@ import type { Document, QuietHoursEntry } from "../../model/document/document.ts
 import type { QuietHours } from "../../model/quiet-hours.ts";
 import type { Draft } from "../../store/sql/alerts/port.ts";
 import type { Managed } from "../../store/sql/documents/port.ts";
-import { ApiError, badRequest } from "../errors.ts";
+import { badRequest } from "../errors.ts";
 import { MOST_QUIET, quietHoursBody } from "../schemas/alerts.ts";
 import { dayNumbers } from "./days.ts";
 import type { DraftPlan } from "./draft-plan.ts";
@@ -51,7 +51,8 @@ class QuietHoursPlanner {
 
   constructor(plan: DraftPlan, items: readonly QuietHours[], version: number) {
     this.#plan = plan;
-    this.#things = new Things(plan, "quiet_hours", items);
+    const message = `A project has at most ${MOST_QUIET} quiet hours.`;
+    this.#things = new Things(plan, "quiet_hours", items, { most: MOST_QUIET, message });
     this.#items = new Map(items.map((one) => [one.id, one]));
     this.#version = version;
   }
@@ -81,8 +82,6 @@ class QuietHoursPlanner {
   #write(wanted: Wanted, draft: Omit<QuietHours, "id">, { now, act }: Found<QuietHours>): void {
     const before = now === null ? {} : quietHoursEntry(now);
     const after = quietHoursEntry(draft);
-    if (now === null && this.#items.size + this.#made.length >= MOST_QUIET)
-      throw new ApiError(409, `A project has at most ${MOST_QUIET} quiet hours.`);
     const id = now === null ? null : String(now.id);
     const managed = this.#things.describe(wanted, act, { id, name: draft.name, before, after, secret: [] });
     if (managed === null) return;

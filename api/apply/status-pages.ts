@@ -6,7 +6,7 @@ import type { StatusPage } from "../../model/status-page.ts";
 import type { AccessSecrets } from "../../model/status-page-reader.ts";
 import { MOST_PAGES, type SealedPage, type StatusPageRecord } from "../../store/sql/status-pages/port.ts";
 import { readBody } from "../endpoints/status-pages.ts";
-import { ApiError, badRequest, refusal } from "../errors.ts";
+import { ApiError, badRequest, refusal, wordsOf } from "../errors.ts";
 import { changedSecrets } from "../pages/record.ts";
 import {
   hashedPassword,
@@ -47,7 +47,6 @@ class PagePlanner {
   readonly #references: References;
   /** By slug and by domain: the id of the page, or the key of one that is to be made. */
   readonly #holders = new Map<string, number | string>();
-  #count: number;
 
   constructor(
     plan: DraftPlan,
@@ -56,9 +55,9 @@ class PagePlanner {
     references: References,
   ) {
     this.#plan = plan;
-    this.#things = new Things(plan, "status_page", records);
+    const [, message] = wordsOf("statusPagesTooMany");
+    this.#things = new Things(plan, "status_page", records, { most: MOST_PAGES, message });
     this.#references = references;
-    this.#count = records.length;
     for (const { id, slug, domains } of all) for (const name of [slug, ...domains]) this.#holders.set(name, id);
   }
 
@@ -68,7 +67,6 @@ class PagePlanner {
       for (const name of [slug, ...domains]) this.#holders.delete(name);
       this.#plan.pages.remove.push({ id, version });
       this.#plan.pageSlugs.push(slug);
-      this.#count -= 1;
     }
   }
 
@@ -118,7 +116,6 @@ class PagePlanner {
 
   /** @throws 409 */
   #takeNames(key: string, { slug, domains }: StatusPage, now: SealedPage | undefined): void {
-    if (now === undefined && this.#count >= MOST_PAGES) throw refusal("statusPagesTooMany");
     const isOthers = (name: string): boolean => {
       const holder = this.#holders.get(name);
       return holder !== undefined && holder !== (now?.id ?? key);
@@ -142,7 +139,6 @@ class PagePlanner {
       secret: password === null ? [] : ["password"],
     });
     if (managed === null) return;
-    this.#count += 1;
     this.#plan.pageSlugs.push(page.slug);
     const accessSealed = (id: number): string => sealedSecrets(sealing, id, secrets);
     this.#plan.pages.create.push({ ...managed, input: { page, badgeName: newBadgeName(), accessSealed } });

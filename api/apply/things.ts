@@ -42,15 +42,27 @@ interface Left {
   readonly held?: string;
 }
 
+/** How many a project may have. */
+interface Limit {
+  readonly most: number;
+  /** What one more is refused with. */
+  readonly message: string;
+}
+
 export class Things<Record extends { readonly id: number }> {
   readonly #plan: DraftPlan;
   readonly #kind: ThingKind;
   readonly #records: ReadonlyMap<number, Record>;
   readonly #free: Record[];
+  readonly #limit: Limit;
+  /** Those that stay, and those that entries would make, whether they can be made or not. */
+  #count: number;
 
-  constructor(plan: DraftPlan, kind: ThingKind, records: readonly Record[]) {
+  constructor(plan: DraftPlan, kind: ThingKind, records: readonly Record[], limit: Limit) {
     this.#plan = plan;
     this.#kind = kind;
+    this.#limit = limit;
+    this.#count = records.length;
     this.#records = new Map(records.map((one) => [one.id, one]));
     const taken = new Set(plan.thingsOf(kind).map(({ thingId }) => thingId));
     this.#free = records.filter(({ id }) => !taken.has(id));
@@ -66,6 +78,9 @@ export class Things<Record extends { readonly id: number }> {
     const known = thing === undefined ? undefined : this.#records.get(thing.thingId);
     const now = known ?? this.#takeFree(isSame) ?? null;
     const isOurs = thing !== undefined && known !== undefined && this.#plan.isOurs(thing);
+    // Before it is read: reading thousands that cannot be made takes half a minute.
+    if (now === null && this.#count >= this.#limit.most) return this.#plan.refuse(kind, key, path, this.#limit.message);
+    if (now === null) this.#count += 1;
     try {
       await work({ now, act: now === null ? "create" : isOurs ? "change" : "adopt" });
     } catch (error) {
@@ -103,6 +118,7 @@ export class Things<Record extends { readonly id: number }> {
         this.#plan.release.push({ kind: this.#kind, key: thing.key });
       }
     }
+    this.#count -= removed.length;
     return removed;
   }
 

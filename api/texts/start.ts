@@ -11,8 +11,10 @@ import { TextRefused, type Texts, type TextWork, type TextWorkName } from "./tex
 
 /** The longest document as a tree, several times over. */
 const LIMITS = { maxOldGenerationSizeMb: 768, maxYoungGenerationSizeMb: 32 };
-/** Characters that are read on the caller's thread: some 10 ms of the most expensive texts. */
+/** Characters that are read on the caller's thread: some 10 ms of the most expensive texts that repeat nothing. */
 const MOST_HERE = 32_768;
+/** What YAML names so may be repeated, and a short text be a long one then. */
+const NAMED = /(?:^|[\s[{,:-])&\S/;
 /** The most expensive text takes some seconds of a processor. */
 const WITHIN_MS = 60_000;
 const MOST_WAITING = 16;
@@ -47,15 +49,15 @@ export function startTexts(words: DocumentWords, options: ReadingThreadOptions =
   const thread = new OneAtATime(words, options);
   const there = <Name extends TextWorkName>(work: Name, workspace: number, ...asked: Parameters<TextWork[Name]>) =>
     thread.ask(workspace, { work, asked }) as Promise<ReturnType<TextWork[Name]>>;
-  const isShort = (text: string): boolean => text.length <= mostHere;
+  const isShort = (text: string): boolean => text.length <= mostHere && !NAMED.test(text);
   return {
     readDocument: (workspace, text) =>
       isShort(text) ? here.readDocument(workspace, text) : there("readDocument", workspace, text),
     linesOf: (workspace, text, paths) =>
       isShort(text) ? here.linesOf(workspace, text, paths) : there("linesOf", workspace, text, paths),
     convert(workspace, order) {
-      const characters = order.files.reduce((sum, { text }) => sum + text.length, 0);
-      return characters <= mostHere ? here.convert(workspace, order) : there("convert", workspace, order);
+      const isHere = isShort(order.files.map(({ text }) => text).join("\n"));
+      return isHere ? here.convert(workspace, order) : there("convert", workspace, order);
     },
     close: () => thread.close(),
   };

@@ -107,6 +107,16 @@ test("all faults are told, and of very many the number", () => {
   expect(faultsOf(`${head}monitors:\n${many}`).at(-1)).toBe(": and 30 more");
 });
 
+test("a name as long as the document is in no fault as a whole", () => {
+  const long = "k".repeat(100_000);
+  const faults = [
+    ...faultsOf(`${head}monitors: {${long}: {type: [1], ${long}: 2}}`),
+    ...faultsOf(`${head}monitors: *${long}`),
+  ];
+  expect(faults).toHaveLength(4);
+  expect(faults.filter((text) => text.length > 1_000)).toEqual([]);
+});
+
 test("the end of a line is looked for once, however many values it has", () => {
   const looks = vi.spyOn(String.prototype, "indexOf");
   const { root } = parseYaml(`[${"a,".repeat(500)}]`);
@@ -123,6 +133,12 @@ test("what is too large is refused before it is read", () => {
   expect(faultsOf(`${bomb.join("\n")}\n`)).toEqual([expect.stringContaining("more than 600000 values")]);
   const repeated = `a: &a 1\nb: [${Array(5_001).fill("*a").join(", ")}]`;
   expect(faultsOf(repeated)).toEqual([expect.stringContaining("repeats more than 5000 times")]);
+  const text = `a: &a ${"x".repeat(10_000)}\nb: &b [${Array(100).fill("*a").join(", ")}]\nc: [${Array(50).fill("*b").join(", ")}]`;
+  expect(faultsOf(text)).toEqual([expect.stringContaining("repeats more than 16777216 characters")]);
+  const name = `{ ${"y".repeat(10_000)}: 1 }`;
+  expect(faultsOf(`a: &a ${name}\nb: [${Array(2_000).fill("*a").join(", ")}]`)).toEqual([
+    expect.stringContaining("repeats more than 16777216 characters"),
+  ]);
   expect(faultsOf(`${"#".repeat(MOST_DOCUMENT_BYTES)}\n`)).toEqual([": The document is longer than 4194304 bytes."]);
   expect(faultsOf("\n".repeat(600_001))).toEqual([": The document has more than 600000 lines and values."]);
   expect(faultsOf(`${"[".repeat(30)}${"]".repeat(30)}`)).toEqual([expect.stringContaining("This is no YAML")]);

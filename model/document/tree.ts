@@ -38,9 +38,22 @@ export interface DocumentFault {
 /** Faults of one document that are reported; the rest are counted. */
 export const MOST_FAULTS = 100;
 
+/** Names in paths; a longer one, which no thing has, is cut: it would be in each fault that lies below it. */
+const LONGEST_IN_PATH = 255;
+
 export function pathOf(parent: string, name: string | number): string {
   if (typeof name === "number") return `${parent}[${name}]`;
-  return parent === "" ? name : `${parent}.${name}`;
+  const shown = name.length > LONGEST_IN_PATH ? `${name.slice(0, LONGEST_IN_PATH)}…` : name;
+  return parent === "" ? shown : `${parent}.${shown}`;
+}
+
+/** Characters of its texts and names, repeated ones included. */
+export function charactersOf(node: TreeNode): number {
+  if (node.type === "scalar") return typeof node.value === "string" ? node.value.length : 0;
+  let characters = 0;
+  if (node.type === "list") for (const item of node.items) characters += charactersOf(item);
+  else for (const [name, { node: inner }] of node.members) characters += name.length + charactersOf(inner);
+  return characters;
 }
 
 /** As JSON has it. */

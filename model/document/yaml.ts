@@ -12,7 +12,15 @@ import {
   YAMLException,
 } from "js-yaml";
 import { MOST_DOCUMENT_BYTES } from "./document.ts";
-import { type DocumentFault, type MapNode, type Member, MOST_FAULTS, pathOf, type TreeNode } from "./tree.ts";
+import {
+  charactersOf,
+  type DocumentFault,
+  type MapNode,
+  type Member,
+  MOST_FAULTS,
+  pathOf,
+  type TreeNode,
+} from "./tree.ts";
 
 /** The deepest field of a document has 9 levels. */
 export const MOST_DEPTH = 20;
@@ -20,6 +28,8 @@ export const MOST_DEPTH = 20;
 const MOST_NODES = 600_000;
 /** A block or two of settings, each repeated by many things. */
 const MOST_ALIASES = 5_000;
+/** Characters of all that is repeated: a text of some kilobytes, repeated in lists of lists, would be gigabytes as JSON. */
+const MOST_REPEATED = 4 * MOST_DOCUMENT_BYTES;
 const SURROGATE = /\p{Surrogate}/u;
 const HEAD = /^\uFEFF/;
 
@@ -104,6 +114,7 @@ class TreeBuilder {
   #root: TreeNode | null = null;
   #documents = 0;
   #aliases = 0;
+  #repeated = 0;
   #line = 1;
   #offset = 0;
   /** Where the line ends; below 0: it is the last. Kept, because looking for it takes the length of what is left: a text may be one line. */
@@ -182,7 +193,10 @@ class TreeBuilder {
 
   #alias(line: number, name: string): void {
     const node = this.#anchors.get(name);
-    if (node === undefined) this.#fault(line, `*${name} repeats nothing that stands above it.`);
+    if (node === undefined) this.#fault(line, `*${shortened(name)} repeats nothing that stands above it.`);
+    else this.#repeated += charactersOf(node);
+    if (this.#repeated > MOST_REPEATED)
+      this.#end(`The document repeats more than ${MOST_REPEATED} characters (*name).`);
     if (++this.#aliases > MOST_ALIASES) this.#end(`The document repeats more than ${MOST_ALIASES} times (*name).`);
     if (this.#isNameDue()) this.#takeName("", line);
     else this.#add(node ?? { type: "scalar", value: null, line, size: 1 }, null);
@@ -257,7 +271,11 @@ class TreeBuilder {
 }
 
 function quoted(name: string): string {
-  return JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
+  return JSON.stringify(shortened(name));
+}
+
+function shortened(name: string): string {
+  return name.length > 60 ? `${name.slice(0, 60)}…` : name;
 }
 
 const NULLS = new Set(["", "~", "null", "Null", "NULL"]);

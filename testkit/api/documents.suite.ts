@@ -223,6 +223,29 @@ export function documentsSuite(server: "net" | "node"): void {
       expect(hints.sort().reverse()).toEqual([...Array(5).fill("phone"), ...Array(4).fill("")]);
     });
 
+    it("list twenty faults of one entry, and count the others", async () => {
+      const keys = Array.from({ length: 1_000 }, (_, at) => `gone${at}`);
+      const schedule = { type: "weekly", days: ["mon"], from: "02:00", minutes: 30 };
+      const { refused } = await planned({
+        sonde: 1,
+        name: "faults",
+        maintenance: { night: { select: { keys }, schedule } },
+      });
+      expect(refused).toHaveLength(20);
+      expect(refused.at(-1)?.message).toContain("980 more faults of this entry are not listed.");
+    });
+
+    it("are not read where a project may have no more, whatever they say", async () => {
+      const schedule = { type: "cron", cron: "0 0 31 2 *", minutes: 30 };
+      const entries = Array.from({ length: 203 }, (_, at) => [`m${at}`, { select: { all: true }, schedule }]);
+      const { refused } = await planned({ sonde: 1, name: "nights", maintenance: Object.fromEntries(entries) });
+      expect(refused).toHaveLength(203);
+      expect(refused.at(-4)?.message).toContain("no turn that is still to come");
+      expect(refused.slice(-3).map(({ message }) => message)).toEqual(
+        Array(3).fill("The project has 200 schedules of maintenance, and may have no more."),
+      );
+    });
+
     it("ask for the names of subscriptions together, and refuse those that lead to private addresses", async () => {
       const urls = ["inside", "one", "other"].map((name) => [name, { url: `https://${name}.test-site.org/list` }]);
       const plan = await planned({ sonde: 1, name: "lists", subscriptions: Object.fromEntries(urls) });
