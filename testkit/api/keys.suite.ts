@@ -343,6 +343,8 @@ export function keysSuite(server: "net" | "node"): void {
       await accounts.removeMember(world.organizationId, member.userId);
       expect(await post()).toBe("This API key's workspace access has been removed");
       await accounts.addMember(world.organizationId, { email: address, name: null }, "manager", START_MS);
+      expect(await post()).toBe("Invalid or expired API key");
+      await world.controlPlane.keys.setActive(Number(/\d+/.exec(member.key)?.[0]), true);
       await accounts.setProjectActive(world.projectId, false);
       expect(await post()).toBe("Project not found or inactive");
       await accounts.setProjectActive(world.projectId, true);

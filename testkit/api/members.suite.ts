@@ -54,6 +54,23 @@ export function membersSuite(server: "net" | "node"): void {
       expect(JSON.stringify(entries)).not.toContain(link.split("code=")[1]);
     });
 
+    it("have none of their keys back when they are invited again", async () => {
+      const who = { email: "back@test-site.org", role: "viewer" };
+      const { id } = (await send("POST", "", who)).body;
+      const [key, wide] = [await keyOf(id), await world.newKey({ userId: id, organizationId: null })];
+      const answers = async () => {
+        const found = await Promise.all([key, wide].map((one) => world.send("GET", "/api/v1/whoami", { key: one })));
+        return found.map(({ status, body }) => (status === 200 ? status : body.message));
+      };
+      expect(await answers()).toEqual([200, 200]);
+      await send("DELETE", `/${id}`);
+      expect(await answers()).toEqual(Array(2).fill("This API key's workspace access has been removed"));
+      const again = await send("POST", "", who);
+      expect(again.body).toMatchObject({ id, link: expect.stringContaining("code=") });
+      expect(await answers()).toEqual(Array(2).fill("Invalid or expired API key"));
+      expect((await send("DELETE", `/${id}`)).status).toBe(200);
+    });
+
     it("keep their last owner, and only an owner makes, changes or removes one", async () => {
       const last = error(409, "The last owner of a workspace stays its owner.");
       expect((await send("PUT", `/${world.userId}`, { role: "viewer" })).body).toEqual(last);

@@ -6,7 +6,7 @@ import { decoder } from "../schema/column.ts";
 import { type Row, USERS } from "../schema/tables.ts";
 import { forgetAccounts, forgetOutsider } from "./identities.ts";
 import { type Invited, type Member, type Members, MOST_MEMBERS } from "./members-port.ts";
-import { findOrInsertUser, signOut } from "./people.ts";
+import { findOrInsertUser, signOut, switchOffKeys } from "./people.ts";
 import type { Person, UserRecord } from "./port.ts";
 import { forgetViews } from "./saved-views.ts";
 import { holdWorkspace } from "./workspaces.ts";
@@ -122,11 +122,13 @@ async function invite(
     .execute();
   if (elsewhere.length > 0) await signOut(session, userId);
   else await forgetAccounts(session, userId);
+  await switchOffKeys(session, userId, organizationId);
   const accountKey = await kysely
     .selectFrom("api_keys")
     .select("id")
     .where("user_id", "=", userId)
     .where("organization_id", "is", null)
+    .where("active", "=", 1)
     .limit(1)
     .execute();
   await kysely

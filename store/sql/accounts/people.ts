@@ -132,6 +132,22 @@ export async function signOut(session: Session, userId: number): Promise<void> {
   await kysely.deleteFrom("sessions").where("user_id", "=", userId).where("key_id", "is", null).execute();
 }
 
+/**
+ * Before a membership: keys from an earlier one of the workspace stay lost, and those of the whole account where the person was in no workspace any
+ * more. Who was taken out may have left them anywhere, and an invitation must not bring them back.
+ */
+export async function switchOffKeys(session: Session, userId: number, organizationId: number): Promise<void> {
+  const isMember = await holdPerson(session, userId);
+  await session.kysely
+    .updateTable("api_keys")
+    .set({ active: 0 })
+    .where("user_id", "=", userId)
+    .where((of) =>
+      of.or([of("organization_id", "=", organizationId), ...(isMember ? [] : [of("organization_id", "is", null)])]),
+    )
+    .execute();
+}
+
 async function addMember(
   session: Session,
   organizationId: number,
@@ -145,6 +161,7 @@ async function addMember(
   if (before === undefined) {
     await signOut(session, userId);
     await forgetAccounts(session, userId);
+    await switchOffKeys(session, userId, organizationId);
   }
   await session.kysely
     .insertInto("memberships")
