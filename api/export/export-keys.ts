@@ -1,6 +1,7 @@
 /** Keys of what is exported: those that documents gave, and for all other things one that is made of the name. */
 import { KEY } from "../../model/document/document.ts";
 import type { ThingKind } from "../../model/document/plan.ts";
+import { FreeNames } from "../../model/free-names.ts";
 import type { DocumentRecord, DocumentThing } from "../../store/sql/documents/port.ts";
 
 /** Of a key that is made, code points: it is written in selectors and on command lines. */
@@ -8,7 +9,7 @@ const LONGEST = 60;
 
 export class ExportKeys {
   readonly #keys = new Map<string, string>();
-  readonly #taken = new Set<string>();
+  readonly #names = new Map<ThingKind, FreeNames>();
   /** What is exported; null: everything. */
   readonly #exported: ReadonlySet<string> | null;
 
@@ -17,7 +18,7 @@ export class ExportKeys {
     const there = things.filter(({ isThere }) => isThere);
     for (const { kind, key, thingId } of there) {
       this.#keys.set(`${kind} ${thingId}`, key);
-      this.#taken.add(`${kind} ${key}`);
+      this.#namesOf(kind).take(key);
     }
     const ours = there.filter(({ documentId }) => documentId === document?.id);
     this.#exported = document === null ? null : new Set(ours.map(({ kind, thingId }) => `${kind} ${thingId}`));
@@ -32,13 +33,17 @@ export class ExportKeys {
     const known = this.#keys.get(`${kind} ${id}`);
     if (known !== undefined) return known;
     // A rule is known by its name.
-    const base = kind === "alert_rule" ? name : keyOf(name) || kind;
-    let key = base;
-    for (let count = 2; this.#taken.has(`${kind} ${key}`); count++)
-      key = kind === "alert_rule" ? `${base} ${count}` : `${base}-${count}`;
-    this.#taken.add(`${kind} ${key}`);
+    const isRule = kind === "alert_rule";
+    const base = isRule ? name : keyOf(name) || kind;
+    const key = this.#namesOf(kind).free(base, (count) => `${base}${isRule ? " " : "-"}${count}`);
     this.#keys.set(`${kind} ${id}`, key);
     return key;
+  }
+
+  #namesOf(kind: ThingKind): FreeNames {
+    const names = this.#names.get(kind) ?? new FreeNames();
+    this.#names.set(kind, names);
+    return names;
   }
 }
 

@@ -1,5 +1,6 @@
 /** What stands for secrets in an exported document: variables of the environment, each of which has a name of its own. */
 import { environmentPlaceholder, escapeText } from "../../model/document/placeholders.ts";
+import { FreeNames } from "../../model/free-names.ts";
 import { HIDDEN } from "../../model/web-address.ts";
 
 export interface ExportedSecret {
@@ -11,7 +12,7 @@ export interface ExportedSecret {
 
 export class SecretNames {
   readonly #secrets: ExportedSecret[] = [];
-  readonly #taken = new Set<string>();
+  readonly #names = new FreeNames();
 
   get list(): readonly ExportedSecret[] {
     return this.#secrets;
@@ -20,9 +21,8 @@ export class SecretNames {
   /** @param path from the section on; the key and the field make the name */
   placeholder(path: readonly (string | number)[]): string {
     const words = path.slice(1).map(String);
-    let text = environmentPlaceholder(...words);
-    for (let count = 2; this.#taken.has(text); count++) text = environmentPlaceholder(...words, String(count));
-    this.#taken.add(text);
+    const numbered = (count: number): string => environmentPlaceholder(...words, String(count));
+    const text = this.#names.free(environmentPlaceholder(...words), numbered);
     this.#secrets.push({ name: text.slice("${env:".length, -1), path });
     return text;
   }

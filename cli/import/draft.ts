@@ -8,10 +8,10 @@ import type {
   StatusPageEntry,
   SubscriptionEntry,
 } from "../../model/document/document.ts";
+import { FreeNames } from "../../model/free-names.ts";
 import { parseUrl } from "../../model/url.ts";
 import { usableChannel } from "./channel-check.ts";
 import { eachInSteps, type ImportOptions, type ImportSteps } from "./importer.ts";
-import { Keys } from "./keys.ts";
 import { documentText, mapTexts, standIn } from "./marks.ts";
 import { MonitorDraft, tagOf } from "./monitor-draft.ts";
 import { Notes } from "./notes.ts";
@@ -31,7 +31,7 @@ export class Draft {
   readonly options: ImportOptions;
   readonly #name: string;
   readonly #takesEnvironment: boolean;
-  readonly #keys = new Map<Keyed, Keys>();
+  readonly #keys = new Map<Keyed, FreeNames>();
   readonly #channelNames = new Names();
   readonly #ruleNames = new Names();
   readonly #monitors: MonitorDraft[] = [];
@@ -121,9 +121,9 @@ export class Draft {
   }
 
   #key(section: Keyed, wanted: string): string {
-    const keys = this.#keys.get(section) ?? new Keys();
+    const keys = this.#keys.get(section) ?? new FreeNames();
     this.#keys.set(section, keys);
-    return keys.take(wanted);
+    return keys.free(wanted, (count) => `${wanted}-${count}`);
   }
 
   /** The days of a warning belong to the host: its checks get the earliest warning among theirs. */

@@ -19,18 +19,3 @@ function wordOf(part: string): string {
     .toLowerCase();
   return signs.replace(/[^\p{L}\p{N}_.-]+/gu, "-").replace(/^[.-]+/, "");
 }
-
-/** Gives each key once: a second one gets `-2`. */
-export class Keys {
-  readonly #taken = new Set<string>();
-  readonly #next = new Map<string, number>();
-
-  take(wanted: string): string {
-    let key = wanted;
-    let count = this.#next.get(wanted) ?? 2;
-    while (this.#taken.has(key)) key = `${wanted}-${count++}`;
-    this.#next.set(wanted, count);
-    this.#taken.add(key);
-    return key;
-  }
-}

@@ -2,6 +2,7 @@
 import { kindNamed } from "../../engine/contract/registry.ts";
 import type { Document, FieldValue } from "../../model/document/document.ts";
 import { environmentPlaceholder, placeholderIn } from "../../model/document/placeholders.ts";
+import { FreeNames } from "../../model/free-names.ts";
 import { parseUrl } from "../../model/url.ts";
 
 /** Of any kind of channel: what gives its sender the right to send. */
@@ -53,7 +54,7 @@ function isMonitorSecret(entry: Entry, field: string, value: unknown): boolean {
 }
 
 class Variables {
-  readonly #taken = new Set<string>();
+  readonly #free = new FreeNames();
   readonly names: string[] = [];
 
   /** Texts within, each as a variable of its own. What is one already stays. */
@@ -69,10 +70,8 @@ class Variables {
   }
 
   #variable(path: readonly string[]): string {
-    let placeholder = environmentPlaceholder(...path);
-    for (let count = 2; this.#taken.has(placeholder); count++)
-      placeholder = environmentPlaceholder(...path, String(count));
-    this.#taken.add(placeholder);
+    const numbered = (count: number): string => environmentPlaceholder(...path, String(count));
+    const placeholder = this.#free.free(environmentPlaceholder(...path), numbered);
     this.names.push(placeholder.slice("${env:".length, -1));
     return placeholder;
   }
