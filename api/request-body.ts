@@ -28,7 +28,7 @@ export interface BodyReader {
 }
 
 /** What of a body is kept, in one piece: a body of a million chunks must not be a million objects. */
-class Kept {
+export class KeptBody {
   readonly #mostBytes: number;
   #bytes: Buffer | null = null;
   size = 0;
@@ -66,11 +66,11 @@ class Kept {
 
 /** A body whose head has its length. */
 export class LengthBodyReader implements BodyReader {
-  readonly #kept: Kept;
+  readonly #kept: KeptBody;
   #left: number;
 
   constructor(length: number, mostBytes: number) {
-    this.#kept = new Kept(mostBytes);
+    this.#kept = new KeptBody(mostBytes);
     this.#left = length;
   }
 
@@ -98,7 +98,7 @@ type ChunkPart = "size" | "data" | "data's end" | "trailer";
 
 /** A body in chunks. A line that does not end with CR LF, or is anything but what the standard writes there, is malformed. */
 export class ChunkedBodyReader implements BodyReader {
-  readonly #kept: Kept;
+  readonly #kept: KeptBody;
   state: BodyState = "more";
   #part: ChunkPart = "size";
   #left = 0;
@@ -107,7 +107,7 @@ export class ChunkedBodyReader implements BodyReader {
   #trailerBytes = 0;
 
   constructor(mostBytes: number) {
-    this.#kept = new Kept(mostBytes);
+    this.#kept = new KeptBody(mostBytes);
   }
 
   get size(): number {

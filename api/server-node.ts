@@ -18,6 +18,7 @@ import {
   type StreamedResponse,
 } from "./http.ts";
 import { originForm, pathOf, requestOf } from "./request.ts";
+import { KeptBody } from "./request-body.ts";
 import { CLOSED_SINK, PipedSink } from "./stream-sink.ts";
 
 /** Bytes of all headers together; beyond it Node answers 431. */
@@ -279,16 +280,12 @@ function endIfNotTaken(outgoing: ServerResponse, timeoutMs: number): void {
 }
 
 async function readBody(incoming: IncomingMessage, mostBytes: number): Promise<ApiRequest["body"]> {
-  const chunks: Buffer[] = [];
-  let size = 0;
+  const kept = new KeptBody(mostBytes);
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= mostBytes) chunks.push(chunk);
-    else chunks.length = 0;
-    if (size > MAX_DISCARDED_BYTES) break;
+    kept.add(chunk);
+    if (kept.size > MAX_DISCARDED_BYTES) break;
   }
-  if (size === 0) return null;
-  return size > mostBytes ? "too-large" : Buffer.concat(chunks);
+  return kept.body();
 }
 
 function write(outgoing: ServerResponse, method: string, response: ApiResponse): void {

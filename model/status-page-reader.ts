@@ -1,4 +1,5 @@
 /** Reads status pages and their updates as the API and documents write them, every size bounded. Pure. */
+import { isTimezone } from "./quiet-hours.ts";
 import { readSelector, type SelectorWords, writeSelector } from "./selector.ts";
 import {
   GROUP_OPENS,
@@ -385,16 +386,6 @@ function bytesOf(text: string): number {
 
 function orOf(words: readonly string[]): string {
   return `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`;
-}
-
-function isTimezone(text: string): boolean {
-  if (text.length > 64) return false;
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: text });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function isLanguage(text: string): boolean {

@@ -44,6 +44,8 @@ describe("times", () => {
     "21.11.2026",
     "Sat Nov 21 2026",
     "1763705405042",
+    "9999-12-31T23:59:59-00:01",
+    "0000-01-01T00:00:00+00:01",
   ])("refuses %j", (text) => {
     expect(parseTime(text)).toBeUndefined();
   });

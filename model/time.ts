@@ -3,6 +3,8 @@
 const DAY_MS = 86_400_000;
 
 const MINUTE_MS = 60_000;
+/** First and last millisecond of the years 0 to 9999: what both forms can write. */
+const [EARLIEST_MS, LATEST_MS] = [-62_167_219_200_000, 253_402_300_799_999];
 /** What ISO 8601 ends with at the beginning of a minute. */
 const NO_SECONDS = "00.000Z";
 const TWO_DIGITS = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, "0"));
@@ -52,7 +54,7 @@ const TIME = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(
 
 /**
  * Reads both forms above, a date alone (00:00:00 of it, docs/api-contract.md#keys) and ISO times with an offset.
- * @returns Unix ms; undefined for anything else, days that are not in the calendar included
+ * @returns Unix ms; undefined for anything else, days that are not in the calendar included, and times of UTC that four digits of a year cannot write
  */
 export function parseTime(text: string): number | undefined {
   const match = TIME.exec(text);
@@ -67,7 +69,8 @@ export function parseTime(text: string): number | undefined {
   if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== day) return undefined;
   const thousandths = Number((match[7] ?? "").padEnd(3, "0").slice(0, 3));
   const offsetMs = (match[8] === "-" ? -1 : 1) * (offsetHour * 60 + offsetMinute) * 60_000;
-  return midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000 + thousandths - offsetMs;
+  const atMs = midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000 + thousandths - offsetMs;
+  return atMs >= EARLIEST_MS && atMs <= LATEST_MS ? atMs : undefined;
 }
 
 /** Whole days from now until then, rounded down; negative once it has passed. */

@@ -19,8 +19,6 @@ import { keyIdParams } from "./params.ts";
 
 /** In a workspace, disabled and expired ones too: each new key makes every API process read rights anew. Our choice: two for each of 500 people. */
 const MOST_KEYS = 1_000;
-/** 9999-12-31 23:59:59: what the API's times can write. */
-const LATEST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 const revokeQuery = {
   hard: textParameter("`1` deletes the key for good; anything else disables it."),
@@ -98,7 +96,7 @@ function expiryOf(body: JsonObject, nowMs: number): number | null {
   const sent = fieldOf(body, "expires");
   if (sent === undefined || sent === null) return null;
   const atMs = typeof sent === "string" ? parseTime(sent.trim()) : undefined;
-  if (atMs === undefined || atMs > LATEST_MS) throw refusal("expiresUnreadable");
+  if (atMs === undefined) throw refusal("expiresUnreadable");
   if (atMs <= nowMs) throw refusal("expiresPast");
   return atMs;
 }

@@ -60,8 +60,10 @@ async function latency(api: Api, call: ProjectCall): Promise<ApiResponse> {
   if (fromMs > toMs) throw refusal("fromAfterTo");
   const source = fromMs >= call.nowMs - FULL_RETENTION_MS ? "rows" : "hours";
   const stepS = stepOf((toMs - fromMs) / 1_000, step, source);
-  const of = { projectId: call.project.id, monitorId: monitor.id };
-  const points = await reading(api, { ...of, location, fromMs, toMs, stepS, source }, call.nowMs);
+  const span = { fromMs: Math.max(0, fromMs), toMs, stepS, source } as const;
+  const asked = { projectId: call.project.id, monitorId: monitor.id, location, ...span };
+  // The result store knows no time before 1970, and nothing was checked then.
+  const points = toMs <= 0 ? [] : await reading(api, asked, call.nowMs);
   return ok({ server_id: formatId("server", monitor.id), step_s: stepS, ...columnsOf(points) });
 }
 

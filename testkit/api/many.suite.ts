@@ -219,6 +219,8 @@ export function manySuite(server: "net" | "node"): void {
       for (const [query, message] of cases) expect([query, (await latency(query)).message]).toEqual([query, message]);
       world.results.isAway = true;
       expect((await latency("step=900")).code).toBe(503);
+      // Nothing was checked then, and no store is asked.
+      expect((await latency("to=1969-12-31")).t).toEqual([]);
       world.results.isAway = false;
     });
 
