@@ -139,7 +139,7 @@ program
 program
   .command("all")
   .description(
-    "every bench in turn, with one report of them all in Markdown and JSON (hours; --quick: about half an hour)",
+    "every bench in turn, with one report of them all in Markdown and JSON (hours; --quick: about three quarters of an hour)",
   )
   .argument("[word...]", "only benches with one of these words in their commands")
   .option("--out <folder>", "of the report", "bench-report")

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type IdKind, parseId } from "../../model/ids.ts";
 import { CommandError } from "../command.ts";
 import { printJson } from "../service-options.ts";
+import { type Cell, type Column, renderTable, tableOptions } from "../table.ts";
 import { type AdminStores, withControlPlane } from "./stores.ts";
 
 /** What was done: facts for `--json`, lines for people. */
@@ -61,6 +62,16 @@ function addAct(group: Command, act: Act): void {
       else process.stdout.write(`${text}\n`);
       if (fault !== undefined) process.exitCode = 1;
     });
+}
+
+/** A list for people, as wide as their terminal. @param what the name of its members: "webhooks" */
+export function listText(
+  what: string,
+  columns: readonly (string | Column)[],
+  rows: readonly (readonly Cell[])[],
+  options = tableOptions(),
+): string {
+  return rows.length === 0 ? `no ${what}` : renderTable(columns, rows, options);
 }
 
 const EXAMPLES = {

@@ -6,8 +6,8 @@ import { formatId } from "../../model/ids.ts";
 import { formatIso, isoOrNull } from "../../model/time.ts";
 import type { ChannelRecord } from "../../store/sql/alerts/channels-port.ts";
 import { CommandError } from "../command.ts";
-import { renderTable, tableOptions } from "../table.ts";
-import { type Act, type ActGroup, idOf, known, nameOf } from "./act.ts";
+import { renderTable } from "../table.ts";
+import { type Act, type ActGroup, idOf, known, listText, nameOf } from "./act.ts";
 import { jsonOf } from "./json-option.ts";
 import type { AdminStores } from "./stores.ts";
 
@@ -30,11 +30,11 @@ const list: Act = {
       "kind",
       { head: "name", least: 12 },
       "state",
-      "last success",
+      { head: "last success", dropped: 1 },
       { head: "last error", least: 16 },
     ];
     const rows = channels.map((one) => [one.id, one.kind, one.name, one.state, one.last_success_at, one.last_error]);
-    return { facts: { channels, total: channels.length }, text: renderTable(head, rows, tableOptions()) };
+    return { facts: { channels, total: channels.length }, text: listText("channels", head, rows) };
   },
 };
 

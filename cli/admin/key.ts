@@ -5,8 +5,8 @@ import { MAX_KEY_NAME } from "../../model/key.ts";
 import { formatIso, parseTime } from "../../model/time.ts";
 import type { KeyRecord } from "../../store/sql/accounts/keys-port.ts";
 import { CommandError } from "../command.ts";
-import { plain, renderTable } from "../table.ts";
-import { type Act, type ActGroup, type ActOptions, type Done, idOf, known } from "./act.ts";
+import { plain } from "../table.ts";
+import { type Act, type ActGroup, type ActOptions, type Done, idOf, known, listText } from "./act.ts";
 import { issueKey } from "./key-issue.ts";
 import { keyUsage } from "./key-usage.ts";
 import type { AdminStores } from "./stores.ts";
@@ -83,6 +83,25 @@ function expiryOf(options: ActOptions, nowMs: number): number | null {
   return atMs;
 }
 
+const KEY_COLUMNS = [
+  "id",
+  { head: "name", least: 12 },
+  { head: "user", dropped: 3 },
+  { head: "workspace", dropped: 4 },
+  "status",
+  { head: "created", dropped: 1 },
+  { head: "expires", dropped: 2 },
+  { head: "last used", dropped: 5 },
+];
+const USAGE_COLUMNS = [
+  "id",
+  { head: "name", least: 12 },
+  "today",
+  "7 days",
+  "30 days",
+  { head: "endpoint", least: 20 },
+];
+
 const list: Act = {
   usage: "list",
   summary: "the keys of a workspace, or all of a person, account-wide ones too; newest first",
@@ -105,7 +124,7 @@ const list: Act = {
     ]);
     return {
       facts: { keys, total: keys.length },
-      text: renderTable(["id", "name", "user", "workspace", "status", "created", "expires", "last used"], rows),
+      text: listText("keys", KEY_COLUMNS, rows),
     };
   },
 };
@@ -139,7 +158,7 @@ const usage: Act = {
     ]);
     return {
       facts: { organization_id: id, keys, total: keys.length },
-      text: renderTable(["id", "name", "today", "7 days", "30 days", "endpoint"], rows),
+      text: listText("keys", USAGE_COLUMNS, rows),
     };
   },
 };

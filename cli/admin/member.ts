@@ -1,7 +1,7 @@
 /** `sonde admin member`: the members of a workspace, and in which role. */
 import { ROLES } from "../../model/plan.ts";
-import { plain, renderTable } from "../table.ts";
-import { type Act, type ActGroup, emailOf, idOf, known, nameOf, oneOf } from "./act.ts";
+import { plain } from "../table.ts";
+import { type Act, type ActGroup, emailOf, idOf, known, listText, nameOf, oneOf } from "./act.ts";
 import { issueKey } from "./key-issue.ts";
 
 const add: Act = {
@@ -70,7 +70,11 @@ const list: Act = {
     const rows = members.map((one) => [one.user_id, one.email, one.name, one.role, one.active ? "yes" : "no"]);
     return {
       facts: { members, total: members.length },
-      text: renderTable(["user", "e-mail", "name", "role", "active"], rows),
+      text: listText(
+        "members",
+        ["user", { head: "e-mail", least: 20 }, { head: "name", least: 12 }, "role", "active"],
+        rows,
+      ),
     };
   },
 };

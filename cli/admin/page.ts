@@ -3,8 +3,8 @@ import { formatId, parseId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
 import type { SealedPage, StatusPageRecord } from "../../store/sql/status-pages/port.ts";
 import { CommandError } from "../command.ts";
-import { renderTable, shorten } from "../table.ts";
-import { type Act, type ActGroup, idOf } from "./act.ts";
+import { shorten } from "../table.ts";
+import { type Act, type ActGroup, idOf, listText } from "./act.ts";
 import type { AdminStores } from "./stores.ts";
 
 const TITLE_COLUMNS = 40;
@@ -17,7 +17,15 @@ const list: Act = {
   async run({ controlPlane }, options) {
     const projectId = options.project === undefined ? null : idOf("project", options.project, "--project");
     const pages = (await controlPlane.statusPages.list(projectId)).map(view);
-    const head = ["id", "slug", "title", "project", "state", "access", "domains"];
+    const head = [
+      "id",
+      "slug",
+      { head: "title", least: 12 },
+      { head: "project", dropped: 2 },
+      "state",
+      { head: "access", dropped: 3 },
+      { head: "domains", least: 12, dropped: 1 },
+    ];
     const rows = pages.map((one) => [
       one.id,
       one.slug,
@@ -27,7 +35,7 @@ const list: Act = {
       one.access,
       one.domains.join(" "),
     ]);
-    return { facts: { status_pages: pages, total: pages.length }, text: renderTable(head, rows) };
+    return { facts: { status_pages: pages, total: pages.length }, text: listText("status pages", head, rows) };
   },
 };
 
@@ -43,7 +51,7 @@ const show: Act = {
       name,
       Array.isArray(value) ? value.join(" ") : String(value),
     ]);
-    return { facts, text: renderTable(["", ""], rows) };
+    return { facts, text: listText("facts", ["", { head: "", least: 20 }], rows) };
   },
 };
 

@@ -1,8 +1,8 @@
 /** `sonde admin project`: further projects of a workspace, and switching them off and on. */
 import { formatId } from "../../model/ids.ts";
 import { formatIso } from "../../model/time.ts";
-import { plain, renderTable } from "../table.ts";
-import { type Act, type ActGroup, flagOf, idOf, known, nameOf } from "./act.ts";
+import { plain } from "../table.ts";
+import { type Act, type ActGroup, flagOf, idOf, known, listText, nameOf } from "./act.ts";
 
 const create: Act = {
   usage: "create",
@@ -54,7 +54,7 @@ const list: Act = {
     const rows = projects.map((one) => [one.id, one.name, one.active ? "yes" : "no", one.created_at]);
     return {
       facts: { projects, total: projects.length },
-      text: renderTable(["id", "name", "active", "created"], rows),
+      text: listText("projects", ["id", { head: "name", least: 12 }, "active", { head: "created", dropped: 1 }], rows),
     };
   },
 };

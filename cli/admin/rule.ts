@@ -2,8 +2,7 @@
 import { ALERT_EVENTS, type AlertEvent } from "../../model/alerting-rule.ts";
 import { formatId } from "../../model/ids.ts";
 import { CommandError } from "../command.ts";
-import { renderTable } from "../table.ts";
-import { type Act, type ActGroup, type ActOptions, type Done, idOf, known, oneOf } from "./act.ts";
+import { type Act, type ActGroup, type ActOptions, type Done, idOf, known, listText, oneOf } from "./act.ts";
 import { jsonOf } from "./json-option.ts";
 import type { AdminStores } from "./stores.ts";
 
@@ -99,7 +98,13 @@ const preview: Act = {
       step.channels.map(({ name }) => name).join(", "),
       step.at,
     ]);
-    const text = renderTable(["rule", "because", "channels", "at"], rows);
+    const columns = [
+      { head: "rule", least: 12 },
+      { head: "because", least: 20 },
+      { head: "channels", least: 12 },
+      "at",
+    ];
+    const text = listText("rules", columns, rows);
     return { facts, text: facts.silent_because === null ? text : `${text}\n${facts.silent_because}` };
   },
 };
@@ -134,7 +139,15 @@ async function shownRules({ controlPlane }: AdminStores, projectId: number) {
 }
 
 function textOf(rules: Awaited<ReturnType<typeof shownRules>>["rules"]): string {
-  const head = ["id", "name", "about", "channels", "one message for", "after", "active"];
+  const head = [
+    "id",
+    { head: "name", least: 12 },
+    { head: "about", least: 10 },
+    { head: "channels", least: 10 },
+    { head: "one message for", dropped: 1 },
+    { head: "after", dropped: 2 },
+    "active",
+  ];
   const rows = rules.map((rule) => [
     rule.id === 0 ? "default" : String(rule.id),
     rule.name,
@@ -144,7 +157,7 @@ function textOf(rules: Awaited<ReturnType<typeof shownRules>>["rules"]): string 
     `${Math.max(rule.delay_s, rule.wait_s)} s`,
     rule.active ? "yes" : "no",
   ]);
-  return renderTable(head, rows);
+  return listText("rules", head, rows);
 }
 
 /** Reads the list, changes it, and writes it when no one else did meanwhile. */

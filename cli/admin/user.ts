@@ -2,8 +2,8 @@
 import { formatIso, isoOrNull } from "../../model/time.ts";
 import { hostInUrl, signInLink } from "../../model/url.ts";
 import { CommandError } from "../command.ts";
-import { plain, renderTable } from "../table.ts";
-import { type Act, type ActGroup, flagOf, idOf, known } from "./act.ts";
+import { plain } from "../table.ts";
+import { type Act, type ActGroup, flagOf, idOf, known, listText } from "./act.ts";
 
 const set: Act = {
   usage: "set <user>",
@@ -35,6 +35,13 @@ const link: Act = {
   },
 };
 
+const WAY_COLUMNS = [
+  "way",
+  { head: "provider or id", least: 16 },
+  { head: "name", least: 12 },
+  { head: "since", dropped: 1 },
+];
+
 const ways: Act = {
   usage: "ways <user>",
   summary: "list what a person signs in with: accounts at providers, and passkeys",
@@ -59,7 +66,7 @@ const ways: Act = {
     ];
     return {
       facts: { user_id: id, accounts, passkeys },
-      text: renderTable(["way", "provider or id", "name", "since"], rows),
+      text: listText("ways to sign in", WAY_COLUMNS, rows),
     };
   },
 };

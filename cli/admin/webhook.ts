@@ -9,8 +9,8 @@ import { parseUrl, withoutBrackets } from "../../model/url.ts";
 import { isEventType, OLD_SECRET_MS } from "../../model/webhook.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
 import { CommandError } from "../command.ts";
-import { renderTable, shorten } from "../table.ts";
-import { type Act, type ActGroup, type Done, idOf, known } from "./act.ts";
+import { shorten } from "../table.ts";
+import { type Act, type ActGroup, type Done, idOf, known, listText } from "./act.ts";
 import type { AdminStores } from "./stores.ts";
 
 /** Of the configuration fields of the contract. */
@@ -53,7 +53,13 @@ const list: Act = {
     const projectId = idOf("project", options.project, "--project");
     const found = await controlPlane.webhooks.list(projectId);
     const webhooks = known(found, `project ${formatId("project", projectId)}`).map(viewWebhook);
-    const head = ["id", "url", "events", "state", "last success"];
+    const head = [
+      "id",
+      { head: "url", least: 20 },
+      { head: "events", least: 10 },
+      "state",
+      { head: "last success", dropped: 1 },
+    ];
     const rows = webhooks.map((one) => [
       one.id,
       shorten(one.url, URL_COLUMNS),
@@ -61,7 +67,7 @@ const list: Act = {
       one.active ? (one.failing_since === null ? "on" : "failing") : `off (${one.off_reason})`,
       one.last_success_at,
     ]);
-    return { facts: { webhooks, total: webhooks.length }, text: renderTable(head, rows) };
+    return { facts: { webhooks, total: webhooks.length }, text: listText("webhooks", head, rows) };
   },
 };
 
@@ -119,13 +125,24 @@ const deliveries: Act = {
     const id = webhookId(text);
     known(await controlPlane.webhooks.find(id), `webhook ${id}`);
     const shown = (await controlPlane.webhooks.deliveries(id, DELIVERIES_SHOWN)).map(viewDelivery);
-    const head = ["id", "type", "state", "created", "attempts", "last answer", "next attempt"];
+    const head = [
+      "id",
+      "type",
+      "state",
+      { head: "created", dropped: 3 },
+      { head: "attempts", dropped: 2 },
+      { head: "last answer", least: 16 },
+      { head: "next attempt", dropped: 1 },
+    ];
     const rows = shown.map((one) => {
       const last = one.attempts.at(-1);
       const answer = last === undefined ? null : (last.error ?? `HTTP ${last.status_code}`);
       return [one.id, one.type, one.state, one.created_at, one.attempts.length, answer, one.next_attempt_at];
     });
-    return { facts: { webhook_id: id, deliveries: shown, total: shown.length }, text: renderTable(head, rows) };
+    return {
+      facts: { webhook_id: id, deliveries: shown, total: shown.length },
+      text: listText("deliveries", head, rows),
+    };
   },
 };
 

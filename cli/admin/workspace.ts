@@ -3,8 +3,8 @@ import { formatId } from "../../model/ids.ts";
 import { PLAN_NAMES } from "../../model/plan.ts";
 import { formatIso } from "../../model/time.ts";
 import type { Person } from "../../store/sql/accounts/port.ts";
-import { plain, renderTable } from "../table.ts";
-import { type Act, type ActGroup, type Done, emailOf, idOf, known, nameOf, oneOf } from "./act.ts";
+import { plain } from "../table.ts";
+import { type Act, type ActGroup, type Done, emailOf, idOf, known, listText, nameOf, oneOf } from "./act.ts";
 import { effectFacts, effectWords } from "./effects.ts";
 import { issueKey } from "./key-issue.ts";
 import type { AdminStores } from "./stores.ts";
@@ -83,7 +83,11 @@ const list: Act = {
     const rows = workspaces.map((one) => [one.id, one.name, one.plan, one.suspended ? "yes" : "no", one.created_at]);
     return {
       facts: { workspaces, total: workspaces.length },
-      text: renderTable(["id", "name", "plan", "suspended", "created"], rows),
+      text: listText(
+        "workspaces",
+        ["id", { head: "name", least: 12 }, "plan", "suspended", { head: "created", dropped: 1 }],
+        rows,
+      ),
     };
   },
 };

@@ -85,11 +85,12 @@ function explain(row: ResultRowShown): readonly string[] {
   const head = `${row.tested_at}  ${row.server_id}  ${plain(row.server_name)}  ${row.protocol}  ${row.status}`;
   const facts = Object.entries(row.explain ?? {})
     .filter(([, value]) => value !== null && value !== "" && value !== undefined)
-    .map(
-      ([name, value]) =>
-        `  ${name.padEnd(12)} ${plain(typeof value === "object" ? JSON.stringify(value) : String(value))}`,
-    );
-  return row.error_message === null
-    ? [head, ...facts]
-    : [head, `  ${"message".padEnd(12)} ${plain(row.error_message)}`, ...facts];
+    .map(([name, value]) => factLine(name, typeof value === "object" ? JSON.stringify(value) : String(value)));
+  const message = row.error_message === null ? [] : [factLine("message", row.error_message)];
+  return [head, ...message, ...facts];
+}
+
+/** The longest name is `error_category`. */
+function factLine(name: string, value: string): string {
+  return `  ${name.padEnd(14)} ${plain(value)}`;
 }
