@@ -10,8 +10,13 @@ export const ALERT_RETRY_DELAYS_MS = [5, 30, 120, 600, 1_800, 3_600, 7_200].map(
 const RETRY_JITTER = 0.1;
 /** What a service may ask us to wait at most, ms. */
 const LONGEST_RETRY_AFTER_MS = 24 * 3_600_000;
+/** What other messages wait for it, ms; our choice: an alert is worth an attempt an hour. */
+const LONGEST_REST_MS = 3_600_000;
 /** After a refusal for good, ms: again when the channel may have been mended. */
 const REFUSED_DELAY_MS = 3_600_000;
+
+/** Statuses of a service that wants no request at all for a while (RFC 6585 section 4, RFC 9110 section 15.6.4). */
+const BUSY: ReadonlySet<number> = new Set([429, 503]);
 
 interface AttemptResult {
   readonly delivered: boolean;
@@ -44,4 +49,13 @@ export function afterAttempt(
   const delayMs = wanted * (1 + RETRY_JITTER * (2 * random - 1));
   const asked = Math.min(end.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
   return { state: "pending", nextAttemptAtMs: Math.round(endedAtMs + Math.max(delayMs, asked)) };
+}
+
+/** Until when the channel's other messages wait too, Unix ms; null: they do not. */
+export function restUntil(
+  { delivered, retryAfterMs, statusCode }: AttemptResult & { readonly statusCode: number | null },
+  endedAtMs: number,
+): number | null {
+  if (delivered || retryAfterMs === null || !BUSY.has(statusCode ?? 0)) return null;
+  return Math.round(endedAtMs + Math.min(retryAfterMs, LONGEST_REST_MS));
 }

@@ -206,15 +206,16 @@ describe("mail", () => {
       authOptional: true,
       onRcptTo: (_address, _session, done) => done(Object.assign(new Error(words), { responseCode: code })),
     });
-    for (const [code, permanent] of [
-      [550, true],
-      [450, false],
-      [552, false],
+    for (const [code, words, permanent] of [
+      [550, "mailbox trouble", true],
+      [450, "mailbox trouble", false],
+      [552, "mailbox trouble", false],
+      [552, "5.3.4 message file too big", true],
     ] as const) {
-      const port = await listen(refusing(code, "mailbox trouble"));
+      const port = await listen(refusing(code, words));
       const outcome = await sender(service(`smtp://127.0.0.1:${port}`))(CHANNEL, MESSAGE, CONTEXT, NEVER);
       expect(outcome).toMatchObject({ delivered: false, statusCode: code, permanent });
-      expect(outcome).toMatchObject({ error: expect.stringContaining("mailbox trouble") });
+      expect(outcome).toMatchObject({ error: expect.stringContaining(words) });
     }
   });
 

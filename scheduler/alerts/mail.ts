@@ -9,8 +9,9 @@ import type { Mail } from "./channels/email.ts";
 import { tidy } from "./channels/tidy.ts";
 import { ATTEMPT_MS, faultOf, withinAttempt } from "./post.ts";
 
-/** RFC 3463 and RFC 5321 section 4.2.1: 5yz will not pass by itself. 552 is a full mailbox, which may. */
+/** RFC 3463 and RFC 5321 section 4.2.1: 5yz will not pass by itself. 552 is a full mailbox, which may, or a mail that is too large. */
 const PASSING = 552;
+const TOO_LARGE = /\b5\.3\.4\b/;
 /** Of a server's words; our choice: a line of a log. */
 const LONGEST_WORDS = 300;
 
@@ -99,7 +100,7 @@ function taken(letter: Letter, statusCode: number | null) {
 
 /** Servers answer for each reader. Who is refused for now gets it by a later attempt, and the others not once more. */
 function partly(letter: Letter, statusCode: number | null, refusals: readonly SmtpFault[]): Outcome {
-  const passing = refusals.filter((one) => !isPermanent(one.responseCode ?? 0));
+  const passing = refusals.filter((one) => !isPermanent(one));
   const [first = refusals[0]] = passing;
   if (first === undefined) return taken(letter, statusCode);
   const words = tidy(
@@ -138,8 +139,8 @@ interface SmtpFault {
   readonly message?: string;
 }
 
-function isPermanent(code: number): boolean {
-  return code >= 500 && code !== PASSING;
+function isPermanent({ responseCode: code = 0, response = "" }: SmtpFault): boolean {
+  return code >= 500 && (code !== PASSING || TOO_LARGE.test(response));
 }
 
 function failed(error: unknown): Outcome {
@@ -151,7 +152,7 @@ function failed(error: unknown): Outcome {
       statusCode: responseCode,
       error: words === "" ? `SMTP ${responseCode}` : words,
       retryAfterMs: null,
-      permanent: isPermanent(responseCode),
+      permanent: isPermanent(error as SmtpFault),
       openedBy: null,
     };
   }

@@ -515,6 +515,24 @@ export function alertTests(currentGround: () => Ground): void {
       expect(sent).toMatchObject({ state: "delivered", lastError: "eve: 550", attempts: [{ error: "eve: 550" }] });
     });
 
+    it("wait all for a service that wants no request for a while", async () => {
+      const turns = await start();
+      const { plane, projectId } = turns.ground;
+      const [phone, other] = [await turns.channel(), await turns.channel("Other")];
+      await plane.alerts.writeRules(projectId, 0, [ruleOf({ groupBy: "monitor" })], NOW_MS);
+      await turns.down([await make(turns.ground), await make(turns.ground, { name: "b" })]);
+      const begun = await turns.turn(NOW_MS);
+      expect(begun.map(({ channel }) => channel.id).toSorted()).toEqual([phone, phone, other, other]);
+      const [first, ...rest] = begun.filter(({ channel }) => channel.id === phone);
+      // The others were not sent: their sender died.
+      expect(rest).toHaveLength(1);
+      const busy = { delivered: false, statusCode: 429, error: "HTTP 429", retryAfterMs: 100 * S };
+      await turns.end(first === undefined ? [] : [first], NOW_MS, busy);
+      expect((await turns.turn(NOW_MS + 50 * S)).map(({ channel }) => channel.id)).toEqual([other, other]);
+      const later = await turns.turn(NOW_MS + 101 * S);
+      expect(later.filter(({ channel }) => channel.id === phone)).toHaveLength(2);
+    });
+
     it("begin again what a death left open, look again when the clock went back, and obey the lease", async () => {
       const turns = await start();
       const { plane } = turns.ground;

@@ -1,6 +1,6 @@
 /** Messages on their way out: the sender's transactions. Each write asserts that the sender still holds its lease. */
 import { SYSTEM_ACTOR } from "../../../model/actor.ts";
-import { afterAttempt, type DeliveryStep } from "../../../model/alerting-delivery.ts";
+import { afterAttempt, type DeliveryStep, restUntil } from "../../../model/alerting-delivery.ts";
 import { channelFailingEvent } from "../../../model/event.ts";
 import { assertLease } from "../coordination/leases.ts";
 import { SENDER_LEASE } from "../coordination/leases-port.ts";
@@ -43,6 +43,10 @@ const DUE: Statement = {
 const ADD_ATTEMPT = statement(
   "alerts_add_attempt",
   "insert into notification_attempts (notification_id, at_ms, status_code, error, duration_ms) values (?, ?, ?, ?, ?)",
+);
+const POSTPONE = statement(
+  "alerts_postpone",
+  "update notifications set next_attempt_at_ms = ? where channel_id = ? and next_attempt_at_ms < ?",
 );
 
 const NEXT = statement(
@@ -223,6 +227,8 @@ async function recordOne(
     storableOrNull(attempt.error),
     attempt.durationMs,
   );
+  const restMs = restUntil(attempt, endedAtMs);
+  if (restMs !== null) await session.query(POSTPONE, restMs, channelId, restMs);
   const state = await writeStep(session, row, attempt, step, endedAtMs);
   await tellIncidents(session, row, attempt, step, endedAtMs);
   const isFailingNow = standing?.isFailing === true && standing.hasTurned;
