@@ -99,6 +99,12 @@ describe("TLS", () => {
     ["ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION", "handshake", "handshake-failed", "(TLS 1.2 and 1.3 were offered)"],
     ["ERR_SSL_TLSV1_ALERT_INTERNAL_ERROR", "handshake", "handshake-failed", "internal error"],
     ["ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE", "handshake", "handshake-failed", "handshake failure"],
+    [
+      "ERR_SSL_TLSV1_UNRECOGNIZED_NAME",
+      "handshake",
+      "handshake-failed",
+      "refused the TLS handshake: unrecognized name (it",
+    ],
     ["ERR_SSL_SSL/TLS_ALERT_HANDSHAKE_FAILURE", "handshake", "handshake-failed", "refused the TLS handshake"],
     // TLS 1.3: the server asks for a client certificate and refuses after our side is done
     ["ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED", "request", "handshake-failed", "certificate required"],

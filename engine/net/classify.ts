@@ -137,14 +137,22 @@ function ofCodeFamily(code: string, stage: Phase | null): Classified | undefined
   return undefined;
 }
 
+/** The names of alerts 110 to 114 are without the word (sslerr.h). */
+const ALERT =
+  /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3|SSL\/TLS)_(?:ALERT_(.+)|(UNSUPPORTED_EXTENSION|CERTIFICATE_UNOBTAINABLE|UNRECOGNIZED_NAME|BAD_CERTIFICATE_STATUS_RESPONSE|BAD_CERTIFICATE_HASH_VALUE))$/;
+const ALERT_REMARKS: ReadonlyMap<string, string> = new Map([
+  ["PROTOCOL_VERSION", " (TLS 1.2 and 1.3 were offered)"],
+  ["UNRECOGNIZED_NAME", " (it serves no such name)"],
+]);
+
 /** OpenSSL's reason codes. An alert is the peer's word; after the handshake other TLS errors are broken records. */
 function ofTls(code: string, stage: Phase | null): Classified {
-  const alert = /^ERR_SSL_(?:TLSV1|TLSV13|SSLV3|SSL\/TLS)_ALERT_(.+)$/.exec(code)?.[1];
+  const [, plain, named] = ALERT.exec(code) ?? [];
+  const alert = plain ?? named;
   if (alert !== undefined) {
-    const offered = alert === "PROTOCOL_VERSION" ? " (TLS 1.2 and 1.3 were offered)" : "";
     return {
       verdict: "handshake-failed",
-      message: `The server refused the TLS handshake: ${wordsOf(alert)}${offered}`,
+      message: `The server refused the TLS handshake: ${wordsOf(alert)}${ALERT_REMARKS.get(alert) ?? ""}`,
     };
   }
   if (

@@ -144,7 +144,7 @@ interface Heard {
   readonly records: readonly string[];
   /** What the keyword is looked for in: records and the aliases on the way to them. */
   readonly texts: readonly string[];
-  /** What the aliases lead to, for people; null: there are none. */
+  /** What there is beside records, for people; null: nothing. */
   readonly alias: string | null;
 }
 
@@ -238,8 +238,8 @@ function found(reply: Reply, query: Query): Pick<Heard, "records" | "texts" | "a
   const chain = followChain(reply, query);
   const records = chain?.records.map(({ data }) => data) ?? [];
   const aliases = reply.records.filter(({ type }) => type === "CNAME").map(({ data }) => data);
-  const end = chain === undefined ? "aliases without end" : chain.aliases > 0 ? chain.name : null;
-  return { records, texts: [...records, ...aliases], alias: end };
+  const alias = chain === undefined ? "aliases without end" : `an alias that leads to ${chain.name}`;
+  return { records, texts: [...records, ...aliases], alias: chain?.aliases === 0 ? null : alias };
 }
 
 interface Wanted {
@@ -297,7 +297,7 @@ function withoutRecord(heard: readonly Heard[], domain: string): Outcome {
 
 function aliasWords(heard: readonly Heard[]): string {
   const alias = heard.find((one) => one.alias !== null)?.alias ?? null;
-  return alias === null ? "" : `, only an alias that leads to ${alias}`;
+  return alias === null ? "" : `, only ${alias}`;
 }
 
 /** That there is no such name or record is an answer; that the server would not or could not say is none. */
