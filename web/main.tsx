@@ -10,16 +10,19 @@ import { effect, untracked } from "@preact/signals";
 import { render } from "preact";
 import { openProjectId } from "./api/client.ts";
 import { followProject } from "./api/live.ts";
+import { later } from "./parts/later.tsx";
 import { Shell } from "./parts/shell.tsx";
 import { Skeleton } from "./parts/states.tsx";
 import { SignIn, SignInAgain, Unreachable } from "./screens/sign-in.tsx";
 import { followTheme } from "./state/prefs.ts";
 import { incidentNews, loadOverview, takeChanges } from "./state/project.ts";
-import { followAddress } from "./state/route.ts";
+import { followAddress, go, route } from "./state/route.ts";
 import { hasEnded, project, resumeSession, session } from "./state/session.ts";
 import { followShortcuts } from "./state/shortcuts.ts";
 import { followTitle } from "./state/title.ts";
 import { followLanguage } from "./words/words.ts";
+
+const PublicCheck = later(async () => (await import("./screens/public-check.tsx")).PublicCheck);
 
 function App() {
   switch (session.value.kind) {
@@ -28,7 +31,7 @@ function App() {
     case "unreachable":
       return <Unreachable error={session.value.error} />;
     case "out":
-      return <SignIn />;
+      return route.value.path === "/check/public" ? <PublicCheck close={() => go("/")} /> : <SignIn />;
     case "in":
       return (
         <>

@@ -16,6 +16,7 @@ import {
 } from "../pages/badges.ts";
 import { PUBLIC_CACHE, SHARED_SECURITY } from "../pages/headers.ts";
 import { BADGE_NAME_LENGTH } from "../pages/secrets.ts";
+import { wordsIn } from "../pages/words.ts";
 import type { Call, Route } from "../route.ts";
 import { passGate } from "./status.ts";
 
@@ -38,7 +39,8 @@ async function badge(api: Api, call: Call): Promise<ApiResponse> {
   const drawn = form === "json" ? badgeJson : await badgeImages();
   const made = shown.text(key, () => {
     const uptime = shown.page.settings.show.uptime ? uptimeOver(subject, days, shown.view.atMs) : null;
-    return drawn(badgeText(kind as BadgeKind, subject, uptime, label), style);
+    const words = wordsIn(shown.page.settings.language);
+    return drawn(badgeText({ kind: kind as BadgeKind, subject, uptime }, words, label), style);
   });
   const headers = ["Cache-Control", PUBLIC_CACHE, "ETag", made.tag, "Access-Control-Allow-Origin", "*"];
   if (isKnown(call.request.ifNoneMatch, made.tag)) return { status: 304, headers, body: "", security: SHARED_SECURITY };

@@ -121,7 +121,8 @@ function asked(
 function closed({ page }: ShownPage, entry: Exclude<Entry, "open">, from: From, isWrong: boolean): ApiResponse {
   if (entry === "hidden") return notFound(from);
   const around = aroundOf(page.slug, from);
-  const body = entry === "password" ? passwordPage(page.title, around, isWrong) : signInPage(page.title, around);
+  const closedPage = { title: page.title, language: page.settings.language };
+  const body = entry === "password" ? passwordPage(closedPage, around, isWrong) : signInPage(closedPage, around);
   return unkept(403, body, pageSecurity(page.settings.frame));
 }
 

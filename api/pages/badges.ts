@@ -3,7 +3,7 @@ import { DAY_MS } from "../../model/days.ts";
 import { formatIso } from "../../model/time.ts";
 import { plain } from "./html.ts";
 import type { LineState, LineView, StatusView } from "./view.ts";
-import { english as words } from "./words-en.ts";
+import type { PageWords } from "./words-en.ts";
 
 export type BadgeKind = "status" | "uptime" | "latency" | "certificate";
 export const BADGE_STYLES = ["flat", "flat-square", "for-the-badge"] as const;
@@ -54,40 +54,41 @@ export function uptimeOver({ days }: BadgeSubject, length: number, atMs: number)
   return watched === 0 ? null : (1 - down / watched) * 100;
 }
 
-/** @param label what the reader wants it to say; empty: what it is */
-export function badgeText(kind: BadgeKind, subject: BadgeSubject, uptime: number | null, label: string): BadgeText {
-  const text = plain(label).trim();
-  const [message, color] = said(kind, subject, uptime);
-  return { label: text === "" ? NAMES[kind] : [...text].slice(0, LONGEST_LABEL).join(""), message, color };
+/** What one badge is of. */
+interface BadgeOf {
+  readonly kind: BadgeKind;
+  readonly subject: BadgeSubject;
+  readonly uptime: number | null;
 }
 
-const NAMES: Readonly<Record<BadgeKind, string>> = {
-  status: "status",
-  uptime: "uptime",
-  latency: "latency",
-  certificate: "certificate",
-};
+/** @param words of the page's language @param label what the reader wants it to say; empty: what it is */
+export function badgeText(of: BadgeOf, words: PageWords, label: string): BadgeText {
+  const text = plain(label).trim();
+  const [message, color] = said(of, words);
+  return { label: text === "" ? words.badges[of.kind] : [...text].slice(0, LONGEST_LABEL).join(""), message, color };
+}
 
-function said(
-  kind: BadgeKind,
-  { state, latencyMs, certificateDays }: BadgeSubject,
-  uptime: number | null,
-): [string, string] {
+function said({ kind, subject, uptime }: BadgeOf, words: PageWords): [string, string] {
+  const { state, latencyMs, certificateDays } = subject;
+  const nothing: [string, string] = [words.looks.none, "lightgrey"];
   switch (kind) {
     case "status":
       return [words.states[state].toLowerCase(), COLORS[state]];
     case "uptime":
-      if (uptime === null) return ["no data", "lightgrey"];
+      if (uptime === null) return nothing;
       return [
         words.percent(uptime),
         uptime >= 99.9 ? "brightgreen" : uptime >= 99 ? "green" : uptime >= 95 ? "yellow" : "red",
       ];
     case "latency":
-      return latencyMs === null ? ["no data", "lightgrey"] : [words.latency(latencyMs), "blue"];
+      return latencyMs === null ? nothing : [words.latency(latencyMs), "blue"];
     case "certificate":
-      if (certificateDays === null) return ["no data", "lightgrey"];
-      if (certificateDays < 0) return ["expired", "red"];
-      return [`${certificateDays} d`, certificateDays < 7 ? "red" : certificateDays < 21 ? "yellow" : "brightgreen"];
+      if (certificateDays === null) return nothing;
+      if (certificateDays < 0) return [words.badges.expired, "red"];
+      return [
+        words.badges.days(certificateDays),
+        certificateDays < 7 ? "red" : certificateDays < 21 ? "yellow" : "brightgreen",
+      ];
   }
 }
 

@@ -11,6 +11,7 @@ import { incidentPage } from "./incident.ts";
 import { styleOf } from "./look.ts";
 import { makeView, type PageFacts, plannedLines } from "./make-view.ts";
 import { markdown } from "./markdown.ts";
+import { passwordPage, signInPage } from "./messages.ts";
 import { PublicPages } from "./public-pages.ts";
 import { newSecrets } from "./secrets.ts";
 import { bar, statusPage } from "./status.ts";
@@ -280,7 +281,8 @@ describe("texts from outside", () => {
     const json = JSON.parse(feedOf(view, "feed.json", "https://a", "https://a/", ""));
     expect(json.items).toHaveLength(2);
     const drawn = await badgeImages();
-    const badge = drawn(badgeText("status", { ...memberLine, title: text }, null, text), "flat");
+    const of = { kind: "status", subject: { ...memberLine, title: text }, uptime: null } as const;
+    const badge = drawn(badgeText(of, english, text), "flat");
     expect(unbalanced(badge)).toEqual([]);
     expect(badge).not.toMatch(/<script|<img|\u202e/);
   });
@@ -290,6 +292,29 @@ describe("texts from outside", () => {
     expect(escaped(`<&>"'`)).toBe("&lt;&amp;&gt;&quot;&#39;");
     const { markup } = await markdown("[a](javascript:alert(1)) <b>x</b>", pause);
     expect(markup).toBe('<p><a href="">a</a> &lt;b&gt;x&lt;/b&gt;</p>');
+  });
+});
+
+describe("what stands before a closed page, and its badges", () => {
+  const around = { style: "-/", page: "acme", root: "../" };
+  const line = { title: "", state: "down" as const, latencyMs: null, certificateDays: 3, days: [] };
+
+  it.each(["en", "ru", "fa", "zh-Hans"])("speak the page's language: %s", (language) => {
+    const words = wordsIn(language);
+    const asks = passwordPage({ title: "Acme", language }, around, true);
+    const leads = signInPage({ title: "Acme", language }, around);
+    for (const text of [words.passwordTitle, words.password, words.enter, words.wrongPassword])
+      expect(asks).toContain(text);
+    for (const text of [words.signIn, words.signInLink]) expect(leads).toContain(text);
+    for (const html of [asks, leads])
+      expect(html).toContain(`<html lang="${language}" dir="${language === "fa" ? "rtl" : "ltr"}">`);
+    expect(badgeText({ kind: "status", subject: line, uptime: null }, words, "")).toEqual({
+      ...{ label: words.badges.status, message: words.states.down.toLowerCase(), color: "red" },
+    });
+    expect(badgeText({ kind: "certificate", subject: line, uptime: null }, words, "").message).toBe(
+      words.badges.days(3),
+    );
+    expect(badgeText({ kind: "uptime", subject: line, uptime: null }, words, "").message).toBe(words.looks.none);
   });
 });
 

@@ -226,6 +226,25 @@ describeWith(["chromium"], "the page", () => {
     await page.context().close();
   });
 
+  it("sends what was changed in a form, and not what another person changed meanwhile", async () => {
+    const { page, faults } = await signedIn();
+    await open(page, `/monitors/${siteId}`, "Shop");
+    await page.getByRole("button", { name: "Edit" }).click();
+    const dialog = page.getByRole("dialog", { name: "Edit monitor" });
+    const known = page.waitForResponse(
+      async (answer) => answer.url().endsWith(`/servers/${siteId}`) && (await answer.text()).includes('"interval":2'),
+    );
+    await product.api.put(`/servers/${siteId}`, { interval: 2 });
+    await known;
+    await dialog.getByRole("textbox", { name: "Tags" }).fill("prod, shop");
+    await dialog.getByRole("button", { name: "Save" }).click();
+    await dialog.waitFor({ state: "detached" });
+    const { body } = await product.api.get(`/servers/${siteId}`);
+    expect(body).toMatchObject({ interval: 2, tags: ["prod", "shop"] });
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it("adds a tunnel whose link was written into its field, without a protocol chosen", async () => {
     const { page } = await signedIn();
     await open(page, "/monitors/new", "Add monitor");
@@ -302,6 +321,9 @@ describeWith(["chromium"], "the page", () => {
     const { page, faults } = await signedIn();
     await page.keyboard.press("Control+k");
     await page.getByRole("combobox", { name: "Find" }).waitFor();
+    await page.keyboard.type("log of");
+    await page.getByRole("option", { name: "Log of changes" }).waitFor();
+    await page.getByRole("combobox", { name: "Find" }).fill("");
     await page.keyboard.type("sho");
     // The monitors may still be on their way.
     await page.getByRole("option", { name: "Shop" }).waitFor();

@@ -61,6 +61,53 @@ describeWith(["chromium"], "the page, refused", () => {
     expect(await form.getByRole("alert").count(), label).toBe(1);
   }
 
+  it("checks one link without an account, and says what was refused and what is left", async () => {
+    const { page, faults } = await openPage(browser, `${product.url}/`, DESKTOP, EXPECTED);
+    await page.getByRole("link", { name: "Check a link without an account" }).click();
+    await page.getByRole("heading", { level: 1, name: "Check a link" }).waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    const text = page.getByRole("textbox", { name: "Share link or configuration" });
+    const check = page.getByRole("button", { name: "Check", exact: true });
+    await check.click();
+    await page.locator("textarea:focus").waitFor();
+    await text.fill("trojan://s3cret@10.0.0.7:443#private");
+    await check.click();
+    await page.getByRole("alert").filter({ hasText: "cannot be checked" }).waitFor();
+    await page.route("**/api/v1/check/public", (route) => {
+      expect(JSON.parse(route.request().postData() ?? "")).toEqual({
+        config: "client\nremote vpn.test-site.org",
+        protocol: "openvpn",
+      });
+      const found = {
+        test_id: "tst_1",
+        status: "down",
+        protocol: "openvpn",
+        config_detected: false,
+        error_category: "timeout",
+      };
+      const none = { latency_ms: null, connect_ms: null, connection_time_ms: null, handshake_time_ms: null };
+      const body = {
+        ...found,
+        ...none,
+        assigned_ip: null,
+        engine_used: null,
+        error_message: "No answer",
+        tested_at: "",
+      };
+      return route.fulfill({ json: body, headers: { "X-RateLimit-Remaining": "4" } });
+    });
+    await text.fill("client\nremote vpn.test-site.org");
+    await check.click();
+    await page.getByRole("status").filter({ hasText: "does not" }).waitFor();
+    await page.getByText("It answered, but not in time").waitFor();
+    await page.getByText("4 more checks are possible").waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await page.getByRole("link", { name: "Sign in" }).click();
+    await page.getByRole("textbox", { name: "Key" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it("says at the field of each dialog what is wrong with it, and goes there", async () => {
     const { page, faults } = await signedIn();
     const dialog = page.getByRole("dialog");

@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
-import { chooseAll, chosenIds } from "../state/selection.ts";
+import { chooseAll, chosenIds, hiddenChosen } from "../state/selection.ts";
 import { type Key, t } from "../words/words.ts";
 import { Confirm } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
@@ -38,7 +38,10 @@ export function BulkBar() {
   if (count === 0) return null;
   return (
     <section class="bulk" aria-label={t("bulk.label")}>
-      <b role="status">{t("bulk.count", { n: count })}</b>
+      <span role="status">
+        <b>{t("bulk.count", { n: count })}</b>
+        {hiddenChosen.value > 0 && ` · ${t("bulk.hidden", { n: hiddenChosen.value })}`}
+      </span>
       {ACTS.map(({ act, icon, label }) => (
         <button type="button" class="button small" key={act} onClick={() => (asked.value = act)}>
           <Icon name={icon} size={16} /> {t(label)}

@@ -1,6 +1,7 @@
 /** The lazy part with uPlot in it. */
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
+import type { PointState } from "../state/point-state.ts";
 import { clock, dateTime, milliseconds, minute, shortDay } from "../words/times.ts";
 
 export interface Line {
@@ -19,6 +20,10 @@ const LEAST_RIGHT = 12;
 const BESIDE_TEXT = 4;
 /** Between two marks of times, CSS px. */
 const LEAST_APART = 76;
+/** Half the width of a failed check's cross, and the least half of a shade, CSS px. */
+const CROSS = 3;
+/** With more points than this, lines show them without dots. */
+const MOST_DOTTED = 60;
 const MINUTE_S = 60;
 const DAY_S = 86_400;
 
@@ -26,7 +31,12 @@ const DAY_S = 86_400;
  * @param points Unix s, growing
  * @returns ends it
  */
-export function drawChart(host: HTMLElement, points: readonly number[], lines: readonly Line[]): () => void {
+export function drawChart(
+  host: HTMLElement,
+  points: readonly number[],
+  lines: readonly Line[],
+  states: readonly PointState[],
+): () => void {
   const colour = (tone: string) => {
     const probe = document.createElement("span");
     probe.className = tone;
@@ -44,6 +54,11 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
         width: Math.max(host.clientWidth, 200),
         height: HEIGHT,
         padding: [12, times.room, 0, 0],
+        hooks: {
+          drawClear: [
+            (plot: uPlot) => drawStates(plot, states, { ours: colour("tone-ours"), failed: colour("s-down") }),
+          ],
+        },
         cursor: { y: false },
         scales: { y: { range: (_, __, max) => [0, Math.max((max ?? 0) * 1.1, 1)] } },
         axes: [
@@ -52,14 +67,7 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
         ],
         series: [
           { label: "", value: (_, s) => (s === null ? "" : dateTime(s * 1_000)) },
-          ...lines.map(({ label, tone }) => ({
-            label,
-            stroke: colour(tone),
-            width: 1.5,
-            points: { show: points.length < 60, size: 4 },
-            spanGaps: false,
-            value: (_: uPlot, ms: number | null) => milliseconds(ms),
-          })),
+          ...lines.map(({ label, tone }) => seriesOf(label, colour(tone), points.length < MOST_DOTTED)),
         ],
       },
       [points as number[], ...lines.map(({ values }) => values as (number | null)[])],
@@ -79,6 +87,57 @@ export function drawChart(host: HTMLElement, points: readonly number[], lines: r
     observer.disconnect();
     scheme.removeEventListener("change", again);
     plot.destroy();
+  };
+}
+
+/** Below the lines: shaded where nothing was measured, a cross at the foot where a check failed. */
+function drawStates(
+  plot: uPlot,
+  states: readonly PointState[],
+  tones: { readonly ours: string; readonly failed: string },
+): void {
+  const { ctx, bbox } = plot;
+  const [times] = plot.data;
+  const placeOf = (index: number): number => {
+    const at = times[Math.min(Math.max(index, 0), times.length - 1)] ?? 0;
+    return plot.valToPos(at, "x", true);
+  };
+  // From half way to the point before until half way to the next.
+  const edge = (index: number): number => (placeOf(index - 1) + placeOf(index)) / 2;
+  const size = CROSS * devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.fillStyle = tones.ours;
+  ctx.strokeStyle = tones.failed;
+  ctx.lineWidth = 1.5 * devicePixelRatio;
+  ctx.beginPath();
+  for (const [index, state] of states.entries()) {
+    if (state === "ours") {
+      const from = Math.min(edge(index), placeOf(index) - size);
+      const width = Math.max(edge(index + 1), placeOf(index) + size) - from;
+      ctx.fillRect(from, bbox.top, width, bbox.height);
+    }
+    if (state !== "failed") continue;
+    const [x, y] = [placeOf(index), bbox.top + bbox.height - 2 * size];
+    ctx.moveTo(x - size, y - size);
+    ctx.lineTo(x + size, y + size);
+    ctx.moveTo(x + size, y - size);
+    ctx.lineTo(x - size, y + size);
+  }
+  ctx.stroke();
+  ctx.restore();
+}
+
+function seriesOf(label: string, stroke: string, isDotted: boolean): uPlot.Series {
+  return {
+    label,
+    stroke,
+    width: 1.5,
+    points: { show: isDotted, size: 4 },
+    spanGaps: false,
+    value: (_, ms) => milliseconds(ms),
   };
 }
 

@@ -59,12 +59,29 @@ export function Dialog({ title, close, children, wide = false, stays }: DialogPr
         if (stays?.() !== true) close();
       }}
       // A browser that was kept from it once closes it by itself.
-      onClose={({ currentTarget }) => currentTarget.isConnected && close()}
+      onClose={({ currentTarget }) => {
+        if (!currentTarget.isConnected) return;
+        if (stays?.() === true) currentTarget.showModal();
+        else close();
+      }}
     >
       <h2 id={titleId}>{title}</h2>
       {children}
     </dialog>
   );
+}
+
+/** Asked before a step back, too. The next dialog may be open before this one is gone. */
+export function useStaysHere(stays: () => boolean): void {
+  const latest = useRef(stays);
+  latest.current = stays;
+  useEffect(() => {
+    const ask = () => latest.current();
+    staysHere.current = ask;
+    return () => {
+      if (staysHere.current === ask) staysHere.current = null;
+    };
+  }, []);
 }
 
 /** What is written in a dialog is not lost by one key, nor by one step back: the second leaves it. */
@@ -76,12 +93,7 @@ function useUnsaved(busy: Signal<boolean>) {
     isAsking.value = true;
     return true;
   };
-  useEffect(() => {
-    staysHere.current = stays;
-    return () => {
-      staysHere.current = null;
-    };
-  }, []);
+  useStaysHere(stays);
   const written = () => {
     isWritten.current = true;
     isAsking.value = false;
@@ -154,7 +166,7 @@ export function Confirm({
   );
 }
 
-function Told({ children }: { children: string }) {
+export function Told({ children }: { children: string }) {
   return (
     <p class="form-error" role="alert">
       {children}

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { say } from "../state/notices.ts";
 import { loadOverview } from "../state/project.ts";
@@ -12,7 +13,9 @@ import { COMMON, KindFields } from "./monitor-form.tsx";
 type View = Schemas["Monitor"];
 type Update = Schemas["UpdateMonitor"];
 
-export function EditMonitor({ view, close, changed }: { view: View; close: () => void; changed: () => void }) {
+export function EditMonitor({ view: latest, close, changed }: { view: View; close: () => void; changed: () => void }) {
+  // As it was when the form was opened: what another person changes meanwhile would look like a change made here, and be taken back.
+  const view = useRef(latest).current;
   const specs = [...KIND_FIELDS[view.type], ...(view.type === "push" ? [] : COMMON.slice(0, 1))];
   const record = view as unknown as Readonly<Record<string, unknown>>;
   const before = valuesOf(specs, record);

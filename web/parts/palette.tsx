@@ -1,7 +1,7 @@
 /** Ctrl-K: finds monitors and screens by a few letters. A combobox with a list below it (ARIA 1.2). */
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { NAVIGATION } from "../screens/index.ts";
+import { SCREENS } from "../screens/index.ts";
 import type { Status } from "../state/monitors.ts";
 import { paletteOpen } from "../state/palette-open.ts";
 import { shown } from "../state/project.ts";
@@ -22,8 +22,9 @@ interface Found {
 
 function find(text: string): readonly Found[] {
   const wanted = text.trim().toLowerCase();
-  const screens = NAVIGATION.map(({ path, title }) => ({
-    path,
+  // Those that are about one thing are found by its name.
+  const screens = SCREENS.filter(({ pattern }) => !pattern.includes(":")).map(({ pattern, title }) => ({
+    path: pattern,
     label: t(title),
     detail: t("palette.screen"),
     status: null,

@@ -1,17 +1,12 @@
 /** Why a check failed, in the order in which a person asks: what happened, where it stopped, what the other side said, how long each step took. */
 import type { Schemas } from "../api/client.ts";
+import { isOurs } from "../state/point-state.ts";
 import { isUnanswered } from "../state/unanswered.ts";
 import { milliseconds } from "../words/times.ts";
 import { type Key, t } from "../words/words.ts";
 
 export type Explain = Schemas["Explain"];
 export const PHASES = ["resolve", "connect", "handshake", "request", "transfer"] as const;
-const OURS: ReadonlySet<string> = new Set(["unfit", "unsupported", "cancelled", "internal-error"]);
-
-export function isOurs(verdict: string): boolean {
-  return OURS.has(verdict);
-}
-
 /** @returns the page's own words for a category of the API; the category where there are none yet */
 export function categoryWord(category: string): string {
   const key = `why.${category}`;

@@ -5,8 +5,9 @@ import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { LastArrived } from "../parts/last-arrived.tsx";
 import { Empty, Show } from "../parts/states.tsx";
-import { Ago } from "../parts/time.tsx";
+import { channelState } from "../state/channel-state.ts";
 import { attempt, say } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
@@ -108,8 +109,14 @@ function List({
   );
 }
 
-const STATE_ICONS = { ok: "circle-check", failing: "triangle-alert", off: "pause", unverified: "clock" } as const;
-const STATE_TONES = { ok: "s-healthy", failing: "s-down", off: "s-paused", unverified: "s-unknown" } as const;
+const STATE_ICONS = {
+  ...{ ok: "circle-check", untried: "clock", troubled: "triangle-alert" },
+  ...{ failing: "triangle-alert", off: "pause", unverified: "clock" },
+} as const;
+const STATE_TONES = {
+  ...{ ok: "s-healthy", untried: "s-unknown", troubled: "s-degraded" },
+  ...{ failing: "s-down", off: "s-paused", unverified: "s-unknown" },
+} as const;
 
 interface LineProps {
   readonly channel: Channel;
@@ -120,7 +127,8 @@ interface LineProps {
 }
 
 function Line({ channel, kinds, changed, edit, remove }: LineProps) {
-  const { id, name, kind, state, last_success_at: told, last_error: error } = channel;
+  const { id, name, kind, last_success_at: told, last_error: error } = channel;
+  const state = channelState(channel);
   return (
     <li class="line">
       <span class={STATE_TONES[state]}>
@@ -130,11 +138,10 @@ function Line({ channel, kinds, changed, edit, remove }: LineProps) {
         <b dir="auto">{name}</b> <span class="faint">{kinds.find((one) => one.kind === kind)?.name ?? kind}</span>
         <p class="faint">
           <span class={STATE_TONES[state]}>{t(`channel.state.${state}`)}</span>
-          {" · "}
-          {told === null ? t("channel.never") : <Ago at={told} />}
+          <LastArrived at={told} isSaid={state !== "untried"} />
         </p>
-        {state === "failing" && error !== null && (
-          <p class="cut-2 s-down" dir="auto">
+        {(state === "failing" || state === "troubled") && error !== null && (
+          <p class={`cut-2 ${STATE_TONES[state]}`} dir="auto">
             {error}
           </p>
         )}
@@ -177,7 +184,12 @@ function Acts({
       >
         {busy.value ? t("channel.testing") : t("channel.test")}
       </button>
-      <button type="button" class="button small" onClick={() => void setActive()}>
+      <button
+        type="button"
+        class="button small"
+        aria-label={t(active ? "act.pauseOf" : "act.resumeOf", { name })}
+        onClick={() => void setActive()}
+      >
         {t(active ? "act.pause" : "act.resume")}
       </button>
       <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={edit}>

@@ -10,7 +10,7 @@ import { Icon } from "../parts/icon.tsx";
 import { listOf } from "../parts/monitor-fields.ts";
 import { Empty, Show } from "../parts/states.tsx";
 import { ZoneField } from "../parts/zone-field.tsx";
-import { attempt, say } from "../state/notices.ts";
+import { say } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { weekday } from "../words/times.ts";
 import { list, t } from "../words/words.ts";
@@ -27,6 +27,7 @@ const MODES = ["hold", "drop"] as const;
 
 export function QuietHours() {
   const editing = useSignal<number | "new" | null>(null);
+  const deleting = useSignal<Hours | null>(null);
   const all = useResource((signal) => data(client.GET("/quiet-hours", { signal })), "quiet-hours");
   const put = async (version: number, quietHours: readonly Fresh[]) => {
     await data(client.PUT("/quiet-hours", { body: { version, quiet_hours: [...quietHours] } }));
@@ -45,11 +46,20 @@ export function QuietHours() {
             quietHours={quietHours}
             add={add}
             edit={(index) => (editing.value = index)}
-            remove={(hours) => {
-              const others = quietHours.filter((one) => one !== hours);
-              void attempt(() => put(version, others), t("quiet.deleted", { name: hours.name }));
-            }}
+            remove={(hours) => (deleting.value = hours)}
           />
+          {deleting.value !== null && (
+            <Delete
+              name={deleting.value.name}
+              close={() => (deleting.value = null)}
+              act={() =>
+                put(
+                  version,
+                  quietHours.filter(({ id }) => id !== deleting.value?.id),
+                )
+              }
+            />
+          )}
           {editing.value !== null && (
             <Edit
               hours={editing.value === "new" ? null : (quietHours[editing.value] ?? null)}
@@ -67,6 +77,18 @@ export function QuietHours() {
         </>
       )}
     </Show>
+  );
+}
+
+function Delete({ name, close, act }: { name: string; close: () => void; act: () => Promise<void> }) {
+  const remove = async () => {
+    await act();
+    say(t("quiet.deleted", { name }));
+  };
+  return (
+    <Confirm title={t("quiet.deleteTitle")} close={close} confirm={t("act.delete")} danger act={remove}>
+      <p>{t("quiet.deleteText", { name })}</p>
+    </Confirm>
   );
 }
 

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
+import { Confirm } from "../parts/dialog.tsx";
 import { Field, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { acknowledge } from "../parts/incident-line.tsx";
@@ -316,9 +317,11 @@ function Timeline({
   id: string;
   changed: () => void;
 }) {
+  const deleting = useSignal<string | null>(null);
   const remove = async (note: string) => {
     const path = { id: incidentId, note };
-    if (await attempt(() => data(client.DELETE("/incidents/{id}/notes/{note}", { params: { path } })))) changed();
+    await data(client.DELETE("/incidents/{id}/notes/{note}", { params: { path } }));
+    changed();
   };
   return (
     <section class="card" aria-labelledby="timeline">
@@ -333,7 +336,7 @@ function Timeline({
             </span>
             <div>
               {type === "note" ? (
-                <Note note={more} remove={() => void remove(id)} />
+                <Note note={more} remove={() => (deleting.value = id)} />
               ) : (
                 <EventLine type={type} said={saidOf(type, message, more)} />
               )}
@@ -346,6 +349,17 @@ function Timeline({
           </li>
         ))}
       </ol>
+      {deleting.value !== null && (
+        <Confirm
+          title={t("note.deleteTitle")}
+          close={() => (deleting.value = null)}
+          confirm={t("act.delete")}
+          danger
+          act={() => remove(deleting.value ?? "")}
+        >
+          <p>{t("note.deleteText")}</p>
+        </Confirm>
+      )}
     </section>
   );
 }

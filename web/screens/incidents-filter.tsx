@@ -4,7 +4,7 @@ import { useMedia } from "../parts/media.ts";
 import { shown } from "../state/project.ts";
 import { replaceParameter, route } from "../state/route.ts";
 import { type Key, t } from "../words/words.ts";
-import { instantOf } from "../words/zone.ts";
+import { dayOf } from "../words/zone.ts";
 
 const SEVERITIES = ["", "critical", "warning"] as const;
 const ACKNOWLEDGED = ["", "false", "true"] as const;
@@ -13,7 +13,6 @@ const WORDS: Readonly<Record<(typeof ACKNOWLEDGED)[number], Key>> = {
   false: "incidents.unacknowledged",
   true: "incident.acknowledged",
 };
-const DAY_MS = 86_400_000;
 
 export interface IncidentQuery {
   readonly tag?: string;
@@ -30,7 +29,8 @@ export function incidentQuery(query: URLSearchParams): IncidentQuery {
   const acknowledged = ACKNOWLEDGED.find((word) => word !== "" && word === query.get("ack"));
   const tag = query.get("tag")?.trim() ?? "";
   const monitor = query.get("monitor") ?? "";
-  const [from, to] = [dayOf(query.get("from"), 0), dayOf(query.get("to"), DAY_MS - 1)];
+  const days = { from: dayOf(query.get("from") ?? ""), to: dayOf(query.get("to") ?? "") };
+  const [from, to] = [isoOf(days.from?.fromMs), isoOf(days.to?.untilMs)];
   return {
     ...(tag !== "" && { tag }),
     ...(monitor !== "" && { server_id: monitor }),
@@ -41,12 +41,7 @@ export function incidentQuery(query: URLSearchParams): IncidentQuery {
   };
 }
 
-/** The day begins where the reader is. */
-function dayOf(text: string | null, afterMs: number): string | undefined {
-  if (text === null || !/^\d{4}-\d\d-\d\d$/.test(text)) return undefined;
-  const atMs = instantOf(`${text}T00:00`) + afterMs;
-  return Number.isNaN(atMs) ? undefined : new Date(atMs).toISOString();
-}
+const isoOf = (atMs: number | undefined) => (atMs === undefined ? undefined : new Date(atMs).toISOString());
 
 /** A phone at night shows incidents first: what narrows them opens with a touch, and stays open where something is chosen. */
 export function IncidentsFilter() {

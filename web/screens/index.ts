@@ -124,6 +124,13 @@ export const SCREENS: readonly Screen[] = [
     screen: { load: async () => (await import("./check.tsx")).Check },
   },
   {
+    // Of those without an account, opened by one who has it.
+    pattern: "/check/:who",
+    title: "nav.check",
+    group: "/check",
+    screen: { load: async () => (await import("./check.tsx")).Check },
+  },
+  {
     pattern: "/settings",
     title: "nav.settings",
     group: "/settings",

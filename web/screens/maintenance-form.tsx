@@ -168,6 +168,7 @@ function Turns({ form, fault }: PartProps) {
   const field = (name: "starts" | "ends", value: string) => (
     <TextField
       label={t(`maintenance.${name}`)}
+      hint={zoneName()}
       error={fault.of(`${name}_at`)}
       type="datetime-local"
       required

@@ -12,6 +12,8 @@ const DAYS = 90;
 /** Of a bar and the gap behind it, in the picture's own units. */
 const STEP = 4;
 const HEIGHT = 28;
+/** The worse the higher: colours alone do not reach everyone. */
+const HEIGHTS = { down: HEIGHT, some: 23, maintenance: 14, well: 18, none: 6 } as const;
 const RELOAD_MS = 60_000;
 const DAY_S = 86_400;
 const STRETCHES = ["24h", "7d", "30d", "90d"] as const;
@@ -66,7 +68,14 @@ function Bars({ days }: { days: readonly Day[] }) {
       aria-label={t("days.summary", { n: days.length, bad })}
     >
       {days.map((day, index) => (
-        <rect key={day.date} class={`day ${wordOf(day)}`} x={index * STEP} y={0} width={STEP - 1} height={HEIGHT}>
+        <rect
+          key={day.date}
+          class={`day ${wordOf(day)}`}
+          x={index * STEP}
+          y={HEIGHT - HEIGHTS[wordOf(day)]}
+          width={STEP - 1}
+          height={HEIGHTS[wordOf(day)]}
+        >
           <title>{textOf(day)}</title>
         </rect>
       ))}
@@ -81,7 +90,7 @@ function wordOf({
   maintenance_s: maintenance,
   unwatched_s,
   paused_s,
-}: Day): string {
+}: Day): keyof typeof HEIGHTS {
   if (down > 0) return down < DAY_S / 100 ? "some" : "down";
   if (degraded > 0) return "some";
   if (maintenance > 0) return "maintenance";

@@ -3,9 +3,10 @@ import { useMemo } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import type { Line } from "../parts/chart.ts";
-import { LatencyFigure } from "../parts/latency.tsx";
+import { LatencyFigure, type Measured } from "../parts/latency.tsx";
 import { Show } from "../parts/states.tsx";
 import { PHASES } from "../parts/why.tsx";
+import { stateOf, summedState } from "../state/point-state.ts";
 import { serviceNow } from "../state/project.ts";
 import { timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
@@ -16,6 +17,8 @@ const RELOAD_MS = 60_000;
 export interface Shows {
   /** A line for each step of the checks, in place of one for all of it. */
   readonly bySteps: boolean;
+  /** A line for how late each check began, beside the others. */
+  readonly lateness: boolean;
   /** Only checks from there; "": from everywhere. */
   readonly place: string;
 }
@@ -41,10 +44,20 @@ export function LatencyOfRows({ results, shows }: { results: Schemas["MonitorRes
     : [
         {
           ...{ name: "latency_ms", label: t("latency.line"), tone: "tone-accent" },
-          values: rows.map(({ status, latency_ms: ms }) => (status === "healthy" ? ms : null)),
+          values: rows.map((row) => (stateOf(row) === "passed" ? row.latency_ms : null)),
         },
       ];
-  return <LatencyLines points={rows.map(({ tested_at }) => timeOf(tested_at) / 1_000)} lines={lines} />;
+  const late = {
+    ...{ name: "lateness_ms", label: t("latency.late"), tone: "tone-late" },
+    values: rows.map(({ explain }) => explain?.lateness_ms ?? null),
+  };
+  return (
+    <LatencyLines
+      points={rows.map(({ tested_at }) => timeOf(tested_at) / 1_000)}
+      lines={shows.lateness ? [...lines, late] : lines}
+      states={rows.map(stateOf)}
+    />
+  );
 }
 
 export function SummedLatency({ id, period, shows }: { id: string; period: keyof typeof HOURS; shows: Shows }) {
@@ -62,9 +75,10 @@ export function SummedLatency({ id, period, shows }: { id: string; period: keyof
   );
   return (
     <Show resource={latency} rows={5}>
-      {({ t: times, avg, p95, phases }) => (
+      {({ t: times, avg, p95, phases, checks, failed, ours }) => (
         <LatencyLines
           points={times.map((at) => Date.parse(at) / 1_000)}
+          states={times.map((_, place) => summedState(checks[place] ?? 0, failed[place] ?? 0, ours[place] ?? 0))}
           lines={
             shows.bySteps
               ? stepLines((phase) => phases[phase] ?? [])
@@ -80,11 +94,11 @@ export function SummedLatency({ id, period, shows }: { id: string; period: keyof
 }
 
 /** Drawn anew when the newest or the oldest point is another one, and not for nothing. */
-function LatencyLines({ points, lines }: { points: readonly number[]; lines: readonly Line[] }) {
+function LatencyLines({ points, lines, states }: Measured) {
   const newest = lines.map(({ name, values }) => `${name} ${values.at(-1)}`).join(" ");
-  const key = `${points.length} ${points[0]} ${points.at(-1)} ${newest}`;
-  const drawn = useMemo(() => ({ points, lines }), [key]);
+  const key = `${points.length} ${points[0]} ${points.at(-1)} ${newest} ${states.at(-1)}`;
+  const drawn = useMemo(() => ({ points, lines, states }), [key]);
   if (lines.every(({ values }) => values.every((value) => value === null)))
     return <p class="hint">{t("latency.none")}</p>;
-  return <LatencyFigure points={drawn.points} lines={drawn.lines} />;
+  return <LatencyFigure {...drawn} />;
 }

@@ -1,5 +1,5 @@
 /** One monitor: why it is as it is, what its checks were, how it is set. */
-import { useComputed, useSignal } from "@preact/signals";
+import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { watch } from "../api/live.ts";
@@ -287,10 +287,11 @@ function LatencyCard({
 }) {
   const place = useSignal("");
   const bySteps = useSignal(false);
+  const lateness = useSignal(false);
   const places = Object.keys(view.regional_status);
   // Of older checks no steps are kept.
   const hasSteps = isOfRows(period) || period === "24h";
-  const shows = { bySteps: bySteps.value && hasSteps, place: place.value };
+  const shows = { bySteps: bySteps.value && hasSteps, lateness: lateness.value, place: place.value };
   return (
     <section class="card" aria-label={t("latency.label")}>
       <fieldset class="periods" aria-label={t("latency.period")}>
@@ -299,11 +300,8 @@ function LatencyCard({
             {t(`period.${word}`)}
           </button>
         ))}
-        {hasSteps && (
-          <button type="button" aria-pressed={bySteps.value} onClick={() => (bySteps.value = !bySteps.value)}>
-            {t("latency.steps")}
-          </button>
-        )}
+        {hasSteps && <Toggle word="latency.steps" isOn={bySteps} />}
+        {isOfRows(period) && <Toggle word="latency.late" isOn={lateness} />}
         {places.length > 1 && (
           <select
             aria-label={t("locations.title")}
@@ -329,6 +327,14 @@ function LatencyCard({
         <SummedLatency id={view.id} period={period} shows={shows} />
       )}
     </section>
+  );
+}
+
+function Toggle({ word, isOn }: { word: "latency.steps" | "latency.late"; isOn: Signal<boolean> }) {
+  return (
+    <button type="button" aria-pressed={isOn.value} onClick={() => (isOn.value = !isOn.value)}>
+      {t(word)}
+    </button>
   );
 }
 

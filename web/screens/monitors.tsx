@@ -23,7 +23,7 @@ import { areAllChosen, choose, chooseAll, chosenIds } from "../state/selection.t
 import { canEdit, project } from "../state/session.ts";
 import type { Sheet } from "../state/sheet.ts";
 import { ago, duration, milliseconds, seconds, utc } from "../words/times.ts";
-import { type Key, percent, t } from "../words/words.ts";
+import { type Key, number, percent, t } from "../words/words.ts";
 
 /** Height of a row, CSS px; web/look/screens.css has the same. */
 const ROW_PX = { wide: 37, phone: 65 } as const;
@@ -171,7 +171,11 @@ function Tags({ tags }: { tags: readonly string[] }) {
           {tag}
         </button>
       ))}
-      {tags.length > MOST_TAGS && <span class="faint">{`+${tags.length - MOST_TAGS}`}</span>}
+      {tags.length > MOST_TAGS && (
+        <bdi class="faint" dir="ltr">
+          {`+${number(tags.length - MOST_TAGS)}`}
+        </bdi>
+      )}
     </>
   );
 }

@@ -22,6 +22,7 @@ import {
   selected,
   serviceNow,
   shown,
+  wellWord,
 } from "../state/project.ts";
 import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
@@ -114,7 +115,7 @@ function Verdict() {
   const now = counts.value;
   const columns = shown.value?.columns;
   if (now === null || columns === undefined) return null;
-  const { down, degraded, partial, unknown } = now;
+  const { down, degraded, partial } = now;
   const { unacknowledged } = columns.incidents;
   const isWell = down + degraded + partial === 0;
   const parts = [
@@ -127,9 +128,7 @@ function Verdict() {
   return (
     <div class={`verdict v-${worst}`}>
       <StatusMark status={worst} size={26} />
-      <p class="verdict-words">
-        {isWell ? (unknown > 0 || now.healthy === 0 ? t("verdict.wellSoFar") : t("verdict.well")) : parts.join(" · ")}
-      </p>
+      <p class="verdict-words">{isWell ? t(wellWord(now)) : parts.join(" · ")}</p>
       <p class="verdict-service">
         {t("verdict.watched", { n: shown.value?.entries.length ?? 0 })}
         <ServiceWords service={columns.service} />

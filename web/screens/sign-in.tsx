@@ -1,5 +1,6 @@
 /** By a key that is pasted once, or by the code of a one-time link, which is used up only by the button. */
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError, messageOf } from "../api/client.ts";
 import { useModal } from "../parts/dialog.tsx";
@@ -12,7 +13,7 @@ import { OtherWays, providerFailure } from "./sign-in-ways.tsx";
 export function SignIn() {
   return (
     <main class="sign-in">
-      <SignInForm />
+      <SignInForm foot={<a href="#/check/public">{t("signIn.check")}</a>} />
     </main>
   );
 }
@@ -41,7 +42,7 @@ export function SignInAgain() {
   );
 }
 
-function SignInForm({ hint }: { hint?: string }) {
+function SignInForm({ hint, foot }: { hint?: string; foot?: ComponentChildren }) {
   const code = route.value.path === "/sign-in" ? route.value.query.get("code") : null;
   const key = useSignal("");
   const error = useSignal<string | null>(null);
@@ -84,6 +85,7 @@ function SignInForm({ hint }: { hint?: string }) {
         {t("signIn.act")}
       </button>
       {code === null && <OtherWays failed={(message) => (error.value = message)} />}
+      {foot !== undefined && <p class="sign-in-or">{foot}</p>}
     </form>
   );
 }

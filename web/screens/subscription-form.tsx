@@ -1,5 +1,6 @@
 /** How a subscription is read, and how its servers are tested. */
 import { useSignal } from "@preact/signals";
+import { useRef } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
@@ -11,7 +12,15 @@ import { t } from "../words/words.ts";
 type View = Schemas["Subscription"];
 const NUMBERS = ["syncIntervalSec", "timeoutSeconds", "maxWorkers", "configAlertPercent"] as const;
 
-export function EditSubscription({ view, close, changed }: { view: View; close: () => void; changed: () => void }) {
+interface Props {
+  readonly view: View;
+  readonly close: () => void;
+  readonly changed: () => void;
+}
+
+export function EditSubscription({ view: latest, close, changed }: Props) {
+  // As it was when the form was opened: only what is changed here is sent.
+  const view = useRef(latest).current;
   const [url, name] = [useSignal(""), useSignal(view.name ?? "")];
   const numbers = useSignal<Readonly<Record<(typeof NUMBERS)[number], string>>>({
     syncIntervalSec: String(view.syncIntervalSec),
@@ -24,8 +33,8 @@ export function EditSubscription({ view, close, changed }: { view: View; close: 
     const read = NUMBERS.map((field) => [field, wholeOf(field, numbers.value[field])] as const);
     const body = {
       ...(url.value.trim() !== "" && { url: url.value.trim() }),
-      name: name.value.trim() === "" ? null : name.value,
-      ...Object.fromEntries(read),
+      ...(name.value !== (view.name ?? "") && { name: name.value.trim() === "" ? null : name.value }),
+      ...Object.fromEntries(read.filter(([field, value]) => value !== view[field])),
     };
     await data(client.PUT("/subscriptions/{id}", { params: { path: { id: String(view.id) } }, body }));
     say(t("monitor.saved", { name: name.value === "" ? t("subscription.unnamed", { n: view.id }) : name.value }));

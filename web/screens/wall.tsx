@@ -6,7 +6,7 @@ import { Empty } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
 import { grouped, STATUSES } from "../state/monitors.ts";
 import { grouping } from "../state/prefs.ts";
-import { counts, selected, shown } from "../state/project.ts";
+import { counts, selected, shown, wellWord } from "../state/project.ts";
 import { number, t } from "../words/words.ts";
 
 export function Wall() {
@@ -27,7 +27,7 @@ export function Wall() {
       <h1 class="sr-only">{t("nav.wall")}</h1>
       <p class={`wall-words s-${worst ?? "healthy"}`}>
         <StatusMark status={worst ?? "healthy"} size={64} />
-        {worst === undefined ? t("verdict.well") : t(`verdict.${worst}`, { n: now[worst] })}
+        {worst === undefined ? t(wellWord(now)) : t(`verdict.${worst}`, { n: now[worst] })}
       </p>
       <ul class="wall-counts">
         {STATUSES.filter((status) => now[status] > 0).map((status) => (

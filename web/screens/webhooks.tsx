@@ -3,11 +3,11 @@ import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
-
 import { Icon } from "../parts/icon.tsx";
+import { LastArrived } from "../parts/last-arrived.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Empty, Show } from "../parts/states.tsx";
-import { Ago, Moment } from "../parts/time.tsx";
+import { Moment } from "../parts/time.tsx";
 import { attempt, say } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
@@ -23,6 +23,7 @@ const MOST_DELIVERIES = 50;
 export function Webhooks() {
   const editing = useSignal<Webhook | "new" | null>(null);
   const deleting = useSignal<Webhook | null>(null);
+  const rotating = useSignal<Webhook | null>(null);
   const secret = useSignal<string | null>(null);
   const list = useResource((signal) => data(client.GET("/webhooks", { signal })), "webhooks", RELOAD_MS);
   const add = canEdit.value && (
@@ -34,8 +35,9 @@ export function Webhooks() {
     changed: list.reload,
     edit: (webhook: Webhook) => (editing.value = webhook),
     remove: (webhook: Webhook) => (deleting.value = webhook),
-    shown: (text: string) => (secret.value = text),
+    rotate: (webhook: Webhook) => (rotating.value = webhook),
   };
+  const shown = (text: string) => (secret.value = text);
   return (
     <div class="screen narrow">
       <SettingsHead title="nav.webhooks">{add}</SettingsHead>
@@ -58,22 +60,36 @@ export function Webhooks() {
           webhook={editing.value === "new" ? null : editing.value}
           close={() => (editing.value = null)}
           changed={list.reload}
-          made={acts.shown}
+          made={shown}
         />
       )}
       {deleting.value !== null && (
         <Delete webhook={deleting.value} close={() => (deleting.value = null)} changed={list.reload} />
       )}
-      {secret.value !== null && (
-        <ShownOnce
-          title={t("webhook.secret")}
-          text={t("webhook.secretText")}
-          value={secret.value}
-          copied={t("webhook.secretCopied")}
-          close={() => (secret.value = null)}
+      {rotating.value !== null && (
+        <Rotate
+          webhook={rotating.value}
+          close={() => (rotating.value = null)}
+          made={(text) => {
+            shown(text);
+            list.reload();
+          }}
         />
       )}
+      {secret.value !== null && <Secret value={secret.value} close={() => (secret.value = null)} />}
     </div>
+  );
+}
+
+function Secret({ value, close }: { value: string; close: () => void }) {
+  return (
+    <ShownOnce
+      title={t("webhook.secret")}
+      text={t("webhook.secretText")}
+      value={value}
+      copied={t("webhook.secretCopied")}
+      close={close}
+    />
   );
 }
 
@@ -81,18 +97,19 @@ interface Acts {
   readonly changed: () => void;
   readonly edit: (webhook: Webhook) => void;
   readonly remove: (webhook: Webhook) => void;
-  /** A secret that is shown once. */
-  readonly shown: (secret: string) => void;
+  readonly rotate: (webhook: Webhook) => void;
 }
 
 function Line({ webhook, ...acts }: Acts & { webhook: Webhook }) {
   const { active, failing_since: failing, last_success_at: told, off_reason: reason, events, url } = webhook;
   const isOpen = useSignal(false);
-  const tone = !active ? "s-paused" : failing === null ? "s-healthy" : "s-down";
+  const isUntried = active && failing === null && told === null;
+  const tone = !active ? "s-paused" : isUntried ? "s-unknown" : failing === null ? "s-healthy" : "s-down";
+  const icon = !active ? "pause" : isUntried ? "clock" : failing === null ? "circle-check" : "triangle-alert";
   return (
     <li class="line">
       <span class={tone}>
-        <Icon name={!active ? "pause" : failing === null ? "circle-check" : "triangle-alert"} size={20} />
+        <Icon name={icon} size={20} />
       </span>
       <div class="line-text">
         <b dir="ltr">{url}</b>
@@ -100,10 +117,9 @@ function Line({ webhook, ...acts }: Acts & { webhook: Webhook }) {
           <span class={tone}>
             {!active
               ? t(`webhook.off.${reason ?? "operator"}`)
-              : t(failing === null ? "webhook.ok" : "webhook.failing")}
+              : t(isUntried ? "channel.state.untried" : failing === null ? "webhook.ok" : "webhook.failing")}
           </span>
-          {" · "}
-          {told === null ? t("channel.never") : <Ago at={told} />}
+          <LastArrived at={told} isSaid={!isUntried} />
           {" · "}
           {events === null ? t("webhook.allEvents") : t("webhook.someEvents", { n: events.length })}
         </p>
@@ -117,14 +133,10 @@ function Line({ webhook, ...acts }: Acts & { webhook: Webhook }) {
   );
 }
 
-function LineActs({ webhook, changed, edit, remove, shown }: Acts & { webhook: Webhook }) {
+function LineActs({ webhook, changed, edit, remove, rotate }: Acts & { webhook: Webhook }) {
   const { id, url: name, active } = webhook;
   const params = { path: { id: String(id) } };
   const act = (work: () => Promise<unknown>, done?: string) => void attempt(work, done).then(changed);
-  const rotate = async () => {
-    const { secret } = await data(client.POST("/webhooks/{id}/rotate", { params }));
-    shown(secret);
-  };
   return (
     <div class="acts">
       <button
@@ -138,13 +150,19 @@ function LineActs({ webhook, changed, edit, remove, shown }: Acts & { webhook: W
       <button
         type="button"
         class="button small"
+        aria-label={t(active ? "act.pauseOf" : "act.resumeOf", { name })}
         onClick={() =>
           act(() => data(client.POST(active ? "/webhooks/{id}/disable" : "/webhooks/{id}/enable", { params })))
         }
       >
         {t(active ? "act.pause" : "act.resume")}
       </button>
-      <button type="button" class="button small" onClick={() => act(rotate)}>
+      <button
+        type="button"
+        class="button small"
+        aria-label={t("webhook.rotateOf", { name })}
+        onClick={() => rotate(webhook)}
+      >
         {t("webhook.rotate")}
       </button>
       <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={() => edit(webhook)}>
@@ -238,6 +256,30 @@ function Delete({
       }}
     >
       <p>{t("webhook.deleteText", { name: url })}</p>
+    </Confirm>
+  );
+}
+
+function Rotate({
+  webhook: { id, url },
+  close,
+  made,
+}: {
+  webhook: Webhook;
+  close: () => void;
+  made: (secret: string) => void;
+}) {
+  return (
+    <Confirm
+      title={t("webhook.rotateTitle")}
+      close={close}
+      confirm={t("webhook.rotate")}
+      act={async () => {
+        const { secret } = await data(client.POST("/webhooks/{id}/rotate", { params: { path: { id: String(id) } } }));
+        made(secret);
+      }}
+    >
+      <p>{t("webhook.rotateText", { name: url })}</p>
     </Confirm>
   );
 }

@@ -13,6 +13,11 @@ export const chosenIds = computed<ReadonlySet<string>>(() => {
   return byId === undefined ? new Set() : new Set([...chosen.value].filter((id) => byId.has(id)));
 });
 
+/** How many of those the filter hides: an act is on them too. */
+export const hiddenChosen = computed(
+  () => chosenIds.value.size - selected.value.reduce((sum, { id }) => sum + Number(chosen.value.has(id)), 0),
+);
+
 /** Whether everything that the filter leaves is selected. */
 export const areAllChosen = computed(
   () => selected.value.length > 0 && selected.value.every(({ id }) => chosen.value.has(id)),

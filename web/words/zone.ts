@@ -18,3 +18,19 @@ export function instantOf(text: string): number {
   const aheadMs = (atMs: number) => Date.parse(`${localText(atMs)}Z`) - atMs;
   return asUtcMs - aheadMs(asUtcMs - aheadMs(asUtcMs));
 }
+
+const DAY_MS = 86_400_000;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/**
+ * A day as the reader has it, which a change of clocks makes an hour longer or shorter.
+ * @param text `2026-10-25`
+ * @returns its first and its last Unix ms; null where the text is no day
+ */
+export function dayOf(text: string): { readonly fromMs: number; readonly untilMs: number } | null {
+  const noonMs = DAY.test(text) ? Date.parse(`${text}T12:00Z`) : Number.NaN;
+  if (Number.isNaN(noonMs)) return null;
+  const next = new Date(noonMs + DAY_MS).toISOString().slice(0, 10);
+  if (!DAY.test(next)) return null;
+  return { fromMs: instantOf(`${text}T00:00`), untilMs: instantOf(`${next}T00:00`) - 1 };
+}

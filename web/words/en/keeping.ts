@@ -119,4 +119,9 @@ export const keeping = {
   "page.badgeAddress": "Address of the badge",
   "page.addressCopied": "The address is copied.",
   "page.copyOf": "Copy: {name}",
+  "webhook.rotateOf": "New secret for {name}",
+  "webhook.rotateTitle": "Make a new secret",
+  "webhook.rotateText": "{name} must know the new secret within a day: the one it has now stops being valid then.",
+  "act.pauseOf": "Pause {name}",
+  "act.resumeOf": "Resume {name}",
 } as const;

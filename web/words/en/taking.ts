@@ -30,4 +30,16 @@ export const taking = {
   "account.hours.12": "12 hours",
   "account.hours.24": "24 hours",
   "account.zone.device": "of this device",
+  "keys.notCopied": "It was not copied yet, and is not shown again: copy it, or press Close to do without it.",
+  "configs.country": "Country of the exit",
+  "configs.anyCountry": "any country",
+  "publicCheck.title": "Check a link",
+  "publicCheck.what": "Share link or configuration",
+  "publicCheck.hint": "One share link, or a WireGuard or OpenVPN file. It is checked once, and nothing is stored.",
+  "publicCheck.left": {
+    one: "{n} more check is possible from your address within 24 hours.",
+    other: "{n} more checks are possible from your address within 24 hours.",
+  },
+  "note.deleteTitle": "Delete note",
+  "note.deleteText": "The note is deleted for good, on status pages too.",
 } as const;

@@ -12,7 +12,7 @@ export const telling = {
   "channel.state.failing": "does not accept messages",
   "channel.state.off": "switched off",
   "channel.state.unverified": "waits until its addresses confirm",
-  "channel.never": "nothing sent yet",
+  "channel.never": "nothing has arrived yet",
   "channel.test": "Send test",
   "channel.testOf": "Send test by {name}",
   "channel.testing": "Sending…",
@@ -201,4 +201,9 @@ export const telling = {
   "sent.reason.recovered": "over",
   "sent.reason.notice": "notice",
   "sent.reason.digest": "summary after quiet hours",
+  "channel.state.untried": "not tried yet",
+  "channel.state.troubled": "the latest message did not arrive",
+  "channel.arrived": "last message",
+  "quiet.deleteTitle": "Delete quiet hours",
+  "quiet.deleteText": "Rules that have {name} tell at any hour from now on.",
 } as const;

@@ -314,4 +314,9 @@ export const watching = {
   "monitor.whoHears": "Who hears about it",
   "latency.steps": "Steps",
   "latency.allPlaces": "all locations",
+  "latency.late": "Lateness",
+  "latency.mark.failed": "failed",
+  "latency.mark.ours": "not trusted: our own machine or network could not measure",
+  "signIn.check": "Check a link without an account",
+  "bulk.hidden": { one: "{n} of them is not in the list below", other: "{n} of them are not in the list below" },
 } as const;

@@ -119,4 +119,9 @@ export const keeping: WordsOf<typeof english> = {
   "page.badgeAddress": "نشانی نشانک",
   "page.addressCopied": "نشانی رونوشت شد.",
   "page.copyOf": "رونوشت: {name}",
+  "webhook.rotateOf": "راز تازه برای {name}",
+  "webhook.rotateTitle": "ساختن راز تازه",
+  "webhook.rotateText": "{name} باید تا یک روز دیگر راز تازه را بداند: پس از آن راز کنونی دیگر معتبر نیست.",
+  "act.pauseOf": "توقف موقت {name}",
+  "act.resumeOf": "ادامهٔ {name}",
 };

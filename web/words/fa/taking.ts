@@ -32,4 +32,16 @@ export const taking: WordsOf<typeof english> = {
   "account.hours.12": "۱۲ساعته",
   "account.hours.24": "۲۴ساعته",
   "account.zone.device": "همین دستگاه",
+  "keys.notCopied": "هنوز رونوشت نشده است و دیگر نشان داده نمی‌شود: رونوشت بگیرید یا «بستن» را بزنید.",
+  "configs.country": "کشور خروجی",
+  "configs.anyCountry": "هر کشوری",
+  "publicCheck.title": "بررسی یک پیوند",
+  "publicCheck.what": "پیوند یا پیکربندی",
+  "publicCheck.hint": "یک پیوند، یا پروندهٔ WireGuard یا OpenVPN. یک بار بررسی می‌شود و چیزی ذخیره نمی‌شود.",
+  "publicCheck.left": {
+    one: "در این ۲۴ ساعت از نشانی شما {n} بررسی دیگر ممکن است.",
+    other: "در این ۲۴ ساعت از نشانی شما {n} بررسی دیگر ممکن است.",
+  },
+  "note.deleteTitle": "حذف یادداشت",
+  "note.deleteText": "یادداشت برای همیشه حذف می‌شود، از صفحه‌های وضعیت هم.",
 };

@@ -15,7 +15,7 @@ export const telling: WordsOf<typeof english> = {
   "channel.state.failing": "پیام نمی‌پذیرد",
   "channel.state.off": "خاموش",
   "channel.state.unverified": "در انتظار تأیید نشانی‌ها",
-  "channel.never": "هنوز چیزی فرستاده نشده",
+  "channel.never": "هنوز چیزی نرسیده",
   "channel.test": "فرستادن آزمایشی",
   "channel.testOf": "فرستادن آزمایشی با {name}",
   "channel.testing": "در حال فرستادن…",
@@ -203,4 +203,9 @@ export const telling: WordsOf<typeof english> = {
   "sent.reason.recovered": "پایان یافت",
   "sent.reason.notice": "اطلاع",
   "sent.reason.digest": "خلاصهٔ پس از سکوت",
+  "channel.state.untried": "هنوز آزموده نشده",
+  "channel.state.troubled": "آخرین پیام نرسید",
+  "channel.arrived": "آخرین پیام",
+  "quiet.deleteTitle": "حذف ساعت‌های سکوت",
+  "quiet.deleteText": "قاعده‌هایی که {name} را دارند از این پس در هر ساعتی خبر می‌دهند.",
 };

@@ -319,4 +319,9 @@ export const watching: WordsOf<typeof english> = {
   "monitor.whoHears": "چه کسی باخبر می‌شود",
   "latency.steps": "مرحله‌ها",
   "latency.allPlaces": "همهٔ نقاط",
+  "latency.late": "دیرکرد",
+  "latency.mark.failed": "ناموفق",
+  "latency.mark.ours": "نامعتبر: خود ما نتوانستیم اندازه بگیریم",
+  "signIn.check": "بررسی پیوند بدون حساب",
+  "bulk.hidden": { one: "{n} مورد از آن‌ها در فهرست زیر نیست", other: "{n} مورد از آن‌ها در فهرست زیر نیست" },
 };

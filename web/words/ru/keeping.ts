@@ -128,4 +128,9 @@ export const keeping: WordsOf<typeof english> = {
   "page.badgeAddress": "Адрес значка",
   "page.addressCopied": "Адрес скопирован.",
   "page.copyOf": "Копировать: {name}",
+  "webhook.rotateOf": "Новый секрет: {name}",
+  "webhook.rotateTitle": "Сделать новый секрет",
+  "webhook.rotateText": "{name}: новый секрет нужно внести там в течение суток, после этого прежний не действует.",
+  "act.pauseOf": "Приостановить: {name}",
+  "act.resumeOf": "Возобновить: {name}",
 };

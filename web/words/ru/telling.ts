@@ -15,7 +15,7 @@ export const telling: WordsOf<typeof english> = {
   "channel.state.failing": "не принимает сообщения",
   "channel.state.off": "выключен",
   "channel.state.unverified": "ждёт подтверждения адресов",
-  "channel.never": "ещё ничего не отправлено",
+  "channel.never": "ещё ничего не дошло",
   "channel.test": "Отправить тест",
   "channel.testOf": "Отправить тест: {name}",
   "channel.testing": "Отправляем…",
@@ -205,4 +205,9 @@ export const telling: WordsOf<typeof english> = {
   "sent.reason.recovered": "закончилось",
   "sent.reason.notice": "уведомление",
   "sent.reason.digest": "сводка после тихих часов",
+  "channel.state.untried": "ещё не испытан",
+  "channel.state.troubled": "последнее сообщение не дошло",
+  "channel.arrived": "последнее сообщение",
+  "quiet.deleteTitle": "Удалить тихие часы",
+  "quiet.deleteText": "Правила с «{name}» впредь сообщают в любое время.",
 };

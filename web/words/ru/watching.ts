@@ -344,4 +344,14 @@ export const watching: WordsOf<typeof english> = {
   "monitor.whoHears": "Кто об этом узнает",
   "latency.steps": "Этапы",
   "latency.allPlaces": "все точки",
+  "latency.late": "Опоздание",
+  "latency.mark.failed": "не прошла",
+  "latency.mark.ours": "не в счёт: сбой у нас самих, измерить было нельзя",
+  "signIn.check": "Проверить ссылку без учётной записи",
+  "bulk.hidden": {
+    one: "из них {n} нет в списке ниже",
+    few: "из них {n} нет в списке ниже",
+    many: "из них {n} нет в списке ниже",
+    other: "из них {n} нет в списке ниже",
+  },
 };

@@ -117,4 +117,9 @@ export const keeping: WordsOf<typeof english> = {
   "page.badgeAddress": "徽章地址",
   "page.addressCopied": "地址已复制。",
   "page.copyOf": "复制：{name}",
+  "webhook.rotateOf": "更换 {name} 的密钥",
+  "webhook.rotateTitle": "更换密钥",
+  "webhook.rotateText": "{name} 须在一天内换上新密钥：之后现用密钥失效。",
+  "act.pauseOf": "暂停 {name}",
+  "act.resumeOf": "恢复 {name}",
 };

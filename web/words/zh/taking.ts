@@ -29,4 +29,13 @@ export const taking: WordsOf<typeof english> = {
   "account.hours.12": "12 小时制",
   "account.hours.24": "24 小时制",
   "account.zone.device": "本设备",
+  "keys.notCopied": "尚未复制，之后不会再显示：请先复制，或点“关闭”放弃。",
+  "configs.country": "出口国家",
+  "configs.anyCountry": "所有国家",
+  "publicCheck.title": "检测一个链接",
+  "publicCheck.what": "分享链接或配置",
+  "publicCheck.hint": "一个分享链接，或 WireGuard、OpenVPN 文件。只检测一次，不保存任何内容。",
+  "publicCheck.left": { other: "24 小时内，您的地址还可检测 {n} 次。" },
+  "note.deleteTitle": "删除备注",
+  "note.deleteText": "备注将被永久删除，状态页上的也一样。",
 };

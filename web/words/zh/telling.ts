@@ -15,7 +15,7 @@ export const telling: WordsOf<typeof english> = {
   "channel.state.failing": "发送失败",
   "channel.state.off": "已停用",
   "channel.state.unverified": "等待地址确认",
-  "channel.never": "尚未发送",
+  "channel.never": "尚无消息送达",
   "channel.test": "发送测试",
   "channel.testOf": "通过 {name} 发送测试",
   "channel.testing": "发送中…",
@@ -203,4 +203,9 @@ export const telling: WordsOf<typeof english> = {
   "sent.reason.recovered": "已恢复",
   "sent.reason.notice": "通知",
   "sent.reason.digest": "免打扰后汇总",
+  "channel.state.untried": "尚未试用",
+  "channel.state.troubled": "最近一条消息未送达",
+  "channel.arrived": "最近消息",
+  "quiet.deleteTitle": "删除免打扰时段",
+  "quiet.deleteText": "使用 {name} 的规则从此随时通知。",
 };

@@ -312,4 +312,9 @@ export const watching: WordsOf<typeof english> = {
   "monitor.whoHears": "谁会收到通知",
   "latency.steps": "步骤",
   "latency.allPlaces": "所有检测点",
+  "latency.late": "启动延迟",
+  "latency.mark.failed": "未通过",
+  "latency.mark.ours": "不可信：我们自身的机器或网络无法测量",
+  "signIn.check": "无需账户检测链接",
+  "bulk.hidden": { other: "其中 {n} 项不在下方列表中" },
 };
