@@ -2,6 +2,8 @@
  * Schedules of maintenance: once, some days of the week, or by a cron pattern, in the local time of a zone. What is written is read here; when
  * the turns are is store/sql/monitors/turns.ts. Pure.
  */
+
+import { isFields } from "./plain-values.ts";
 import { formatIso, parseTime } from "./time.ts";
 
 export type Schedule =
@@ -43,9 +45,8 @@ export type ReadSchedule = { readonly schedule: Schedule } | { readonly fault: s
 
 /** Reads a schedule as the API and documents write it. @returns the fault as a sentence for the one who sent it */
 export function readSchedule(value: unknown): ReadSchedule {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { fault: "schedule must be an object with a type: once, weekly or cron." };
-  const sent = value as Readonly<Record<string, unknown>>;
+  if (!isFields(value)) return { fault: "schedule must be an object with a type: once, weekly or cron." };
+  const sent = value;
   const outside = OUTSIDE.find((field) => Object.hasOwn(sent, field));
   if (outside !== undefined) return { fault: `schedule has no ${outside}: ${outside} stands beside schedule.` };
   if (sent.type === "once") return readOnce(sent);

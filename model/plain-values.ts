@@ -10,9 +10,14 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** The last millisecond of the year 9999: four digits in ISO 8601, and within the 64 bits of both databases. */
 export const LATEST_MS = 253_402_300_799_999;
 
+/** An object with members: neither null nor a list. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export function objectOf(value: unknown, what: string): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refused(`${what} is no object`);
-  return value as Fields;
+  if (!isFields(value)) throw new Refused(`${what} is no object`);
+  return value;
 }
 
 /** Neither NaN nor infinite; -0 becomes 0. */

@@ -1,4 +1,5 @@
 /** The plan table: every number that depends on a workspace's plan, in one place (docs/api-contract.md#plans). */
+import { isFields } from "./plain-values.ts";
 
 export const PLAN_NAMES = ["free", "starter", "pro", "business"] as const;
 export type PlanName = (typeof PLAN_NAMES)[number];
@@ -122,7 +123,7 @@ const PLAN_FIELDS: Readonly<Record<keyof Plan, NumberRule | "boolean">> = {
  * @throws Error whose message names the unknown plan or key, or the value that cannot be used
  */
 export function overridePlans(overrides: unknown, defaults: PlanTable = PLANS): PlanTable {
-  if (!isObject(overrides)) throw new Error("SONDE_PLANS: must be one JSON object by plan name");
+  if (!isFields(overrides)) throw new Error("SONDE_PLANS: must be one JSON object by plan name");
   for (const name of Object.keys(overrides)) {
     if (!(PLAN_NAMES as readonly string[]).includes(name)) {
       throw new Error(`SONDE_PLANS: unknown plan "${name}", known are ${PLAN_NAMES.join(", ")}`);
@@ -139,7 +140,7 @@ export function overridePlans(overrides: unknown, defaults: PlanTable = PLANS): 
 function overridePlan(name: PlanName, overrides: Readonly<Record<string, unknown>>, defaults: PlanTable): Plan {
   if (!Object.hasOwn(overrides, name)) return defaults[name];
   const override = overrides[name];
-  if (!isObject(override)) throw new Error(`SONDE_PLANS: ${name} must be an object`);
+  if (!isFields(override)) throw new Error(`SONDE_PLANS: ${name} must be an object`);
   for (const [key, value] of Object.entries(override)) {
     if (!Object.hasOwn(PLAN_FIELDS, key)) {
       throw new Error(`SONDE_PLANS: unknown key "${key}" in ${name}, known are ${Object.keys(PLAN_FIELDS).join(", ")}`);
@@ -159,8 +160,4 @@ function violation(rule: NumberRule | "boolean", value: unknown): string | undef
   }
   const range = rule.to === Number.MAX_SAFE_INTEGER ? `${rule.from} or more` : `from ${rule.from} to ${rule.to}`;
   return `a whole number, ${range}${rule.nullable ? ", or null for unlimited" : ""}`;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

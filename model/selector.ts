@@ -4,6 +4,7 @@
  */
 import { formatId, parseId } from "./ids.ts";
 import { type Family, type Kind, TUNNEL_PROTOCOLS } from "./kind.ts";
+import { isFields } from "./plain-values.ts";
 import { MONITOR_STATUSES, type MonitorStatus } from "./status.ts";
 
 /** One request is about so many monitors at most. */
@@ -100,9 +101,8 @@ const READERS = {
 } as const satisfies Readonly<Record<string, Reader>>;
 
 function objectOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new Fault(`${what} must be an object.`);
-  return value as Readonly<Record<string, unknown>>;
+  if (!isFields(value)) throw new Fault(`${what} must be an object.`);
+  return value;
 }
 
 function listOf(value: unknown, what: string, most: number): readonly unknown[] {

@@ -1,4 +1,5 @@
 /** Reads status pages and their updates as the API and documents write them, every size bounded. Pure. */
+import { isFields } from "./plain-values.ts";
 import { isTimezone } from "./quiet-hours.ts";
 import { readSelector, type SelectorWords, writeSelector } from "./selector.ts";
 import {
@@ -146,14 +147,14 @@ function linkOf(value: unknown, what: string, mayBeMail: boolean): string | null
 }
 
 function accessOf(value: unknown): StatusPage["access"] {
-  const type = isObject(value) ? field(value, "type") : undefined;
+  const type = isFields(value) ? field(value, "type") : undefined;
   const found = PAGE_ACCESSES.find((one) => one === type);
   if (found === undefined) throw new Fault(`access.type must be ${orOf(PAGE_ACCESSES)}.`);
   return found;
 }
 
 function secretsOf(value: unknown): AccessSecrets {
-  if (!isObject(value)) return { password: null, rotate: false };
+  if (!isFields(value)) return { password: null, rotate: false };
   const password = field(value, "password") ?? null;
   const rotate = field(value, "rotate") ?? false;
   const { passwordLeast, passwordMost } = PAGE_LIMITS;
@@ -291,7 +292,7 @@ class Sent {
   readonly #what: string;
 
   constructor(value: unknown, what = "") {
-    if (!isObject(value)) throw new Fault(`${what === "" ? "It" : what} must be an object.`);
+    if (!isFields(value)) throw new Fault(`${what === "" ? "It" : what} must be an object.`);
     this.#object = value;
     this.#what = what;
   }
@@ -363,10 +364,6 @@ class Sent {
     if (found === undefined) throw new Fault(`${this.path(name)} must be ${orOf(words)}.`);
     return found;
   }
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function field(object: Json, name: string): unknown {

@@ -1,5 +1,6 @@
 /** An option whose value is a JSON object: as it stands, from a file, or from a pipe. */
 import { readFileSync } from "node:fs";
+import { isFields } from "../../model/plain-values.ts";
 import { readStdin } from "../check/stdin.ts";
 import { CommandError } from "../command.ts";
 
@@ -16,9 +17,8 @@ export async function jsonOf(words: unknown, what: string): Promise<Readonly<Rec
   } catch {
     throw new CommandError(`${what} must be a JSON object, such as {"name": "value"}, @file or - for stdin`);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw new CommandError(`${what} must be a JSON object`);
-  return value as Readonly<Record<string, unknown>>;
+  if (!isFields(value)) throw new CommandError(`${what} must be a JSON object`);
+  return value;
 }
 
 function readPipe(what: string): Promise<string> {

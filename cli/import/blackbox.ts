@@ -4,7 +4,18 @@ import { Draft } from "./draft.ts";
 import { durationIn } from "./durations.ts";
 import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import { keyOf } from "./keys.ts";
-import { type Fields, fieldsIn, isFields, listIn, memberOf, quoted, textIn } from "./values.ts";
+import {
+  type Fields,
+  fieldsAt,
+  fieldsIn,
+  isFields,
+  listAt,
+  memberOf,
+  quoted,
+  rowsAt,
+  textAt,
+  textIn,
+} from "./values.ts";
 import { readJson, readYaml } from "./yaml.ts";
 
 /** Prometheus' own standards, seconds. */
@@ -62,9 +73,9 @@ function readFiles(files: readonly ImportFile[]): Read {
     const value = readAny(file);
     if (Array.isArray(value)) lists.set(file.name, value.filter(isFields));
     const config = fieldsIn(value);
-    modules = { ...modules, ...fieldsIn(memberOf(config, "modules")) };
-    jobs = [...jobs, ...listIn(memberOf(config, "scrape_configs")).filter(isFields).filter(isProbe)];
-    global = { ...global, ...fieldsIn(memberOf(config, "global")) };
+    modules = { ...modules, ...fieldsAt(config, "modules") };
+    jobs = [...jobs, ...rowsAt(config, "scrape_configs").filter(isProbe)];
+    global = { ...global, ...fieldsAt(config, "global") };
   }
   return {
     modules,
@@ -77,27 +88,24 @@ function readFiles(files: readonly ImportFile[]): Read {
 
 /** A probe, or a job that names a module of the exporter. */
 function isProbe(job: Fields): boolean {
-  return (
-    textIn(memberOf(job, "metrics_path")) === "/probe" ||
-    memberOf(fieldsIn(memberOf(job, "params")), "module") !== undefined
-  );
+  return textAt(job, "metrics_path") === "/probe" || memberOf(fieldsAt(job, "params"), "module") !== undefined;
 }
 
 function listFilesOf(config: Fields): readonly string[] {
-  return listIn(memberOf(config, "scrape_configs"))
+  return listAt(config, "scrape_configs")
     .filter(isFields)
     .filter(isProbe)
-    .flatMap((job) => listIn(memberOf(job, "file_sd_configs")).filter(isFields))
-    .flatMap((one) => listIn(memberOf(one, "files")))
+    .flatMap((job) => rowsAt(job, "file_sd_configs"))
+    .flatMap((one) => listAt(one, "files"))
     .flatMap((one) => textIn(one) ?? []);
 }
 
 function* readJob(job: Fields, read: Read, draft: Draft): Generator<void, void> {
-  const name = textIn(memberOf(job, "job_name")) ?? "job";
+  const name = textAt(job, "job_name") ?? "job";
   const path = `job ${quoted(name)}`;
   const intervalS = durationIn(memberOf(job, "scrape_interval")) ?? read.intervalS;
   const timeoutS = durationIn(memberOf(job, "scrape_timeout")) ?? Math.min(read.timeoutS, intervalS);
-  const module = textIn(listIn(memberOf(fieldsIn(memberOf(job, "params")), "module"))[0]) ?? STANDARD_MODULE;
+  const module = textIn(listAt(fieldsAt(job, "params"), "module")[0]) ?? STANDARD_MODULE;
   for (const { targets, labels } of groupsOf(job, read, draft, path)) {
     const reading = { name, path, intervalS, timeoutS, module, read, draft };
     yield* eachInSteps(targets, (target) => addTarget(target, labels, reading));
@@ -114,15 +122,15 @@ interface Group {
 }
 
 function groupsOf(job: Fields, { lists }: Read, draft: Draft, path: string): readonly Group[] {
-  const groups = listIn(memberOf(job, "static_configs")).filter(isFields);
+  const groups = rowsAt(job, "static_configs");
   const listed = listFilesOf({ scrape_configs: [job] }).flatMap((pattern) => {
     const found = [...lists].filter(([name]) => isNamed(name, pattern)).flatMap(([, list]) => list);
     if (found.length === 0) draft.notes.add("lost", path, `the targets of ${quoted(pattern)}: name that file, too`);
     return found;
   });
   return [...groups, ...listed].map((group) => ({
-    targets: listIn(memberOf(group, "targets")).flatMap((one) => textIn(one)?.trim() ?? []),
-    labels: fieldsIn(memberOf(group, "labels")),
+    targets: listAt(group, "targets").flatMap((one) => textIn(one)?.trim() ?? []),
+    labels: fieldsAt(group, "labels"),
   }));
 }
 
@@ -148,14 +156,13 @@ interface TargetReading {
 function addTarget(target: string, labels: Fields, reading: TargetReading): void {
   const { name, path, draft, read } = reading;
   // Relabelling often lets a label choose the module.
-  const module = textIn(memberOf(labels, "__param_module")) ?? textIn(memberOf(labels, "module")) ?? reading.module;
-  const settings =
-    memberOf(read.modules, module) ?? (Object.hasOwn(USUAL_MODULES, module) ? USUAL_MODULES[module] : undefined);
+  const module = textAt(labels, "__param_module") ?? textAt(labels, "module") ?? reading.module;
+  const settings = memberOf(read.modules, module) ?? memberOf(USUAL_MODULES, module);
   if (!isFields(settings)) {
     draft.notes.add("lost", `${path} ${quoted(target)}`, `left out: no file has the module ${quoted(module)}`);
     return;
   }
-  const title = textIn(memberOf(labels, "name")) ?? textIn(memberOf(labels, "instance")) ?? shortTarget(target);
+  const title = textAt(labels, "name") ?? textAt(labels, "instance") ?? shortTarget(target);
   const monitor = draft.monitor(`${path} ${quoted(target)}`, keyOf(name, target), title);
   if (memberOf(read.modules, module) === undefined)
     monitor.changed(`no file has the module ${module}: the usual one is taken`);

@@ -4,7 +4,22 @@ import { Draft } from "./draft.ts";
 import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import { keyOf } from "./keys.ts";
 import { type MonitorDraft, tagOf } from "./monitor-draft.ts";
-import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
+import {
+  booleanAt,
+  booleanIn,
+  type Fields,
+  fieldsAt,
+  fieldsIn,
+  isFields,
+  listAt,
+  memberOf,
+  numberAt,
+  numberIn,
+  quoted,
+  rowsAt,
+  textAt,
+  textIn,
+} from "./values.ts";
 import { type Comparison, WebAssertions } from "./web-assertions.ts";
 import { headersOf, setRecordType, setRequest } from "./web-request.ts";
 import { readJson } from "./yaml.ts";
@@ -30,12 +45,10 @@ export const checkly: Importer = {
   *convert(files, options) {
     const draft = new Draft("checkly", options);
     const things = files.flatMap(thingsIn);
-    const groups = new Map(
-      things.filter(isGroup).map((one) => [textIn(memberOf(one, "id")) ?? "", textIn(memberOf(one, "name")) ?? ""]),
-    );
-    const checks = things.filter((one) => textIn(memberOf(one, "checkType")) !== undefined);
+    const groups = new Map(things.filter(isGroup).map((one) => [textAt(one, "id") ?? "", textAt(one, "name") ?? ""]));
+    const checks = things.filter((one) => textAt(one, "checkType") !== undefined);
     yield* eachInSteps(checks, (one) => readCheck(one, groups, draft));
-    for (const one of things) if (textIn(memberOf(one, "startsAt")) !== undefined) readWindow(one, draft);
+    for (const one of things) if (textAt(one, "startsAt") !== undefined) readWindow(one, draft);
     return yield* draft.finish();
   },
 };
@@ -61,46 +74,41 @@ const READERS: Readonly<Record<string, TypeReader>> = {
   API: readWebsite,
   URL: readWebsite,
   TCP: (monitor, row) => {
-    const request = fieldsIn(memberOf(row, "request"));
-    monitor
-      .kind("port")
-      .set("host", textIn(memberOf(request, "hostname")))
-      .set("port", numberIn(memberOf(request, "port")));
-    for (const one of assertionsOf(request)) monitor.lost(`the assertion ${quoted(one)}`);
+    const request = fieldsAt(row, "request");
+    monitor.kind("port").set("host", textAt(request, "hostname")).set("port", numberAt(request, "port"));
+    for (const one of rowsAt(request, "assertions")) monitor.lost(`the assertion ${quoted(one)}`);
   },
   ICMP: (monitor, row) => {
-    monitor.kind("ping").set("host", textIn(memberOf(fieldsIn(memberOf(row, "request")), "hostname")));
+    monitor.kind("ping").set("host", textAt(fieldsAt(row, "request"), "hostname"));
   },
   DNS: readDns,
   HEARTBEAT: readHeartbeat,
 };
 
 function readCheck(row: Fields, groups: ReadonlyMap<string, string>, draft: Draft): void {
-  const id = textIn(memberOf(row, "id")) ?? "0";
-  const name = textIn(memberOf(row, "name")) ?? `Check ${id}`;
+  const id = textAt(row, "id") ?? "0";
+  const name = textAt(row, "name") ?? `Check ${id}`;
   const path = `check ${quoted(name)}`;
-  const type = textIn(memberOf(row, "checkType")) ?? "";
-  const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  const type = textAt(row, "checkType") ?? "";
+  const reader = memberOf(READERS, type);
   if (reader === undefined) {
     draft.notes.add("lost", path, `a check of type ${quoted(type)} is left out`);
     return;
   }
   const monitor = draft.monitor(path, keyOf("checkly", id), name);
-  monitor.active(booleanIn(memberOf(row, "activated")) ?? true);
+  monitor.active(booleanAt(row, "activated") ?? true);
   if (type !== "HEARTBEAT") {
-    const frequency = numberIn(memberOf(row, "frequency")) ?? FREQUENCY;
-    monitor.interval(frequency > 0 ? frequency * 60 : (numberIn(memberOf(row, "frequencyOffset")) ?? 30));
-    monitor.failures(
-      booleanIn(memberOf(row, "doubleCheck")) === true || isFields(memberOf(row, "retryStrategy")) ? 2 : 1,
-    );
+    const frequency = numberAt(row, "frequency") ?? FREQUENCY;
+    monitor.interval(frequency > 0 ? frequency * 60 : (numberAt(row, "frequencyOffset") ?? 30));
+    monitor.failures(booleanAt(row, "doubleCheck") === true || isFields(memberOf(row, "retryStrategy")) ? 2 : 1);
   }
   reader(monitor, row);
-  for (const tag of listIn(memberOf(row, "tags"))) monitor.tag(textIn(tag) ?? "");
-  if (booleanIn(memberOf(row, "muted")) === true)
+  for (const tag of listAt(row, "tags")) monitor.tag(textIn(tag) ?? "");
+  if (booleanAt(row, "muted") === true)
     monitor.tag("muted").changed("it was muted: make a rule without channels for the tag muted");
-  const group = textIn(memberOf(row, "groupId"));
+  const group = textAt(row, "groupId");
   if (group !== undefined) monitor.tag(groups.get(group) || `group:${group}`);
-  if (listIn(memberOf(row, "locations")).length > 0)
+  if (listAt(row, "locations").length > 0)
     draft.notes.once(
       "info",
       "checks",
@@ -108,37 +116,30 @@ function readCheck(row: Fields, groups: ReadonlyMap<string, string>, draft: Draf
     );
 }
 
-function assertionsOf(request: Fields): readonly Fields[] {
-  return listIn(memberOf(request, "assertions")).filter(isFields);
-}
-
 function readWebsite(monitor: MonitorDraft, row: Fields): void {
-  const request = fieldsIn(memberOf(row, "request"));
-  const url = withQuery(textIn(memberOf(request, "url"))?.trim(), memberOf(request, "queryParameters"));
+  const request = fieldsAt(row, "request");
+  const url = withQuery(textAt(request, "url")?.trim(), memberOf(request, "queryParameters"));
   monitor.kind("http").set("url", url).certificateDays(0);
   if (url?.includes("{{") === true) monitor.lost("variables of Checkly in its address");
-  const body = textIn(memberOf(request, "body"));
+  const body = textAt(request, "body");
   const bodyType = memberOf(request, "bodyType");
   setRequest(monitor, {
-    method: textIn(memberOf(request, "method")),
+    method: textAt(request, "method"),
     headers: headersOf(memberOf(request, "headers"), "key"),
     body,
     bodyType:
       bodyType === "FORM" ? "application/x-www-form-urlencoded" : bodyType === "JSON" ? "application/json" : undefined,
   });
-  const login = fieldsIn(memberOf(request, "basicAuth"));
-  const user = textIn(memberOf(login, "username"));
+  const login = fieldsAt(request, "basicAuth");
+  const user = textAt(login, "username");
   if (user !== undefined)
-    monitor.set("basic_auth_username", user).set("basic_auth_password", textIn(memberOf(login, "password")));
-  if (booleanIn(memberOf(request, "followRedirects")) === false) monitor.set("max_redirects", 0);
+    monitor.set("basic_auth_username", user).set("basic_auth_password", textAt(login, "password"));
+  if (booleanAt(request, "followRedirects") === false) monitor.set("max_redirects", 0);
   // Of API checks, and of URL monitors.
   const skips = memberOf(request, "skipSSL") ?? memberOf(request, "skipSsl");
   if (booleanIn(skips) === true) monitor.set("verify_certificate", false);
   if (memberOf(request, "ipFamily") === "IPv6") monitor.set("ip_version", "ipv6");
-  if (
-    textIn(memberOf(row, "localSetupScript")) !== undefined ||
-    textIn(memberOf(row, "localTearDownScript")) !== undefined
-  )
+  if (textAt(row, "localSetupScript") !== undefined || textAt(row, "localTearDownScript") !== undefined)
     monitor.lost("its scripts");
   readAssertions(monitor, row, request);
 }
@@ -151,13 +152,13 @@ function withQuery(url: string | undefined, parameters: unknown): string | undef
 
 function readAssertions(monitor: MonitorDraft, row: Fields, request: Fields): void {
   const assertions = new WebAssertions(monitor);
-  const degraded = numberIn(memberOf(row, "degradedResponseTime"));
+  const degraded = numberAt(row, "degradedResponseTime");
   if (degraded !== undefined) assertions.responseTime("<", degraded, "degraded");
-  const longest = numberIn(memberOf(row, "maxResponseTime"));
+  const longest = numberAt(row, "maxResponseTime");
   if (longest !== undefined) monitor.timeout(Math.ceil(longest / 1_000));
-  for (const one of assertionsOf(request)) {
-    const word = textIn(memberOf(one, "comparison")) ?? "";
-    const comparison = Object.hasOwn(COMPARISONS, word) ? COMPARISONS[word] : undefined;
+  for (const one of rowsAt(request, "assertions")) {
+    const word = textAt(one, "comparison") ?? "";
+    const comparison = memberOf(COMPARISONS, word);
     const [source, target] = [memberOf(one, "source"), memberOf(one, "target")];
     const isSaid =
       comparison !== undefined &&
@@ -168,13 +169,13 @@ function readAssertions(monitor: MonitorDraft, row: Fields, request: Fields): vo
     if (!isSaid) monitor.lost(`the assertion ${quoted(one)}`);
   }
   // An answer of 400 or above fails a check, or is what it should be.
-  assertions.finish(booleanIn(memberOf(row, "shouldFail")) === true ? ["400-599"] : ["100-399"]);
+  assertions.finish(booleanAt(row, "shouldFail") === true ? ["400-599"] : ["100-399"]);
 }
 
 /** A path of names and numbers as JSONata; other paths of JSONPath have no twin. */
 function addQuery(monitor: MonitorDraft, assertion: Fields, comparison: Comparison): boolean {
-  const property = textIn(memberOf(assertion, "property")) ?? "$";
-  const target = textIn(memberOf(assertion, "target")) ?? "";
+  const property = textAt(assertion, "property") ?? "$";
+  const target = textAt(assertion, "target") ?? "";
   if (!/^\$(?:\.[A-Za-z_]\w{0,99}|\[\d{1,6}\]){0,30}$/.test(property)) return false;
   const number = numberIn(target);
   const conditions: Readonly<Record<Comparison, string | undefined>> = {
@@ -195,29 +196,25 @@ function addQuery(monitor: MonitorDraft, assertion: Fields, comparison: Comparis
 }
 
 function readDns(monitor: MonitorDraft, row: Fields): void {
-  const request = fieldsIn(memberOf(row, "request"));
-  const server =
-    textIn(memberOf(request, "nameServer")) ?? textIn(memberOf(fieldsIn(memberOf(request, "nameServer")), "host"));
-  monitor
-    .kind("dns")
-    .set("domain", textIn(memberOf(request, "query")))
-    .set("host", server);
-  setRecordType(monitor, textIn(memberOf(request, "recordType")) ?? "A");
-  for (const one of assertionsOf(request)) monitor.lost(`the assertion ${quoted(one)}`);
+  const request = fieldsAt(row, "request");
+  const server = textAt(request, "nameServer") ?? textAt(fieldsAt(request, "nameServer"), "host");
+  monitor.kind("dns").set("domain", textAt(request, "query")).set("host", server);
+  setRecordType(monitor, textAt(request, "recordType") ?? "A");
+  for (const one of rowsAt(request, "assertions")) monitor.lost(`the assertion ${quoted(one)}`);
 }
 
 function readHeartbeat(monitor: MonitorDraft, row: Fields): void {
-  const heartbeat = fieldsIn(memberOf(row, "heartbeat"));
+  const heartbeat = fieldsAt(row, "heartbeat");
   const seconds = (amount: string, unit: string) =>
-    (numberIn(memberOf(heartbeat, amount)) ?? 0) * (UNITS_S[textIn(memberOf(heartbeat, unit)) ?? "seconds"] ?? 1);
+    (numberAt(heartbeat, amount) ?? 0) * (UNITS_S[textAt(heartbeat, unit) ?? "seconds"] ?? 1);
   monitor.kind("push").period(seconds("period", "periodUnit"), seconds("grace", "graceUnit"));
   monitor.changed("its job must call the heartbeat's address here");
 }
 
 function readWindow(row: Fields, draft: Draft): void {
-  const name = textIn(memberOf(row, "name")) ?? "Maintenance";
+  const name = textAt(row, "name") ?? "Maintenance";
   const path = `maintenance ${quoted(name)}`;
-  const [starts, ends] = ["startsAt", "endsAt"].map((member) => Date.parse(textIn(memberOf(row, member)) ?? ""));
+  const [starts, ends] = ["startsAt", "endsAt"].map((member) => Date.parse(textAt(row, member) ?? ""));
   if (starts === undefined || ends === undefined || !(ends > starts)) {
     draft.notes.add("lost", path, "its times cannot be read");
     return;
@@ -231,12 +228,10 @@ function readWindow(row: Fields, draft: Draft): void {
     );
     return;
   }
-  const tags = [...new Set(listIn(memberOf(row, "tags")).map((one) => tagOf(textIn(one) ?? "")))].filter(
-    (tag) => tag !== "",
-  );
+  const tags = [...new Set(listAt(row, "tags").map((one) => tagOf(textIn(one) ?? "")))].filter((tag) => tag !== "");
   const select = tags.length > 0 ? { any_tag: tags.slice(0, 100) } : { keys: draft.monitors.map(({ key }) => key) };
-  const ends_on = textIn(memberOf(row, "repeatEndsAt"))?.slice(0, 10);
-  draft.maintenance(keyOf("checkly", textIn(memberOf(row, "id")) ?? name), {
+  const ends_on = textAt(row, "repeatEndsAt")?.slice(0, 10);
+  draft.maintenance(keyOf("checkly", textAt(row, "id") ?? name), {
     title: name.slice(0, 200),
     select,
     schedule,
@@ -248,8 +243,8 @@ function readWindow(row: Fields, draft: Draft): void {
 
 /** In UTC, as its times are. */
 function scheduleOf(row: Fields, startsMs: number, endsMs: number): MaintenanceSchedule | undefined {
-  const unit = (textIn(memberOf(row, "repeatUnit")) ?? "").toUpperCase();
-  const every = numberIn(memberOf(row, "repeatInterval")) ?? 1;
+  const unit = (textAt(row, "repeatUnit") ?? "").toUpperCase();
+  const every = numberAt(row, "repeatInterval") ?? 1;
   const start = new Date(startsMs);
   const from = start.toISOString().slice(11, 16);
   const minutes = Math.max(1, Math.round((endsMs - startsMs) / MINUTE_MS));

@@ -13,7 +13,7 @@ import {
   type ImportSteps,
 } from "./importer.ts";
 import { mapTexts, markEnvironment } from "./marks.ts";
-import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, quoted, textIn } from "./values.ts";
+import { booleanAt, type Fields, fieldsAt, isFields, listAt, memberOf, quoted, rowsAt, textAt } from "./values.ts";
 import { readYaml } from "./yaml.ts";
 import { clockOf, isZone, minuteOfDay } from "./zones.ts";
 
@@ -76,10 +76,10 @@ const READERS = [
 
 function* convertGatus(config: Fields, options: ImportOptions): ImportSteps {
   const draft = new Draft("gatus", options, true);
-  const alerting = new Alerting(fieldsIn(memberOf(config, "alerting")), draft);
+  const alerting = new Alerting(fieldsAt(config, "alerting"), draft);
   const monitors: GatusMonitor[] = [];
   for (const [name, reader] of READERS) {
-    yield* eachInSteps(listIn(memberOf(config, name)).filter(isFields), (row) => {
+    yield* eachInSteps(rowsAt(config, name), (row) => {
       const monitor = reader(row, draft);
       monitors.push(monitor);
       alerting.add(monitor);
@@ -87,13 +87,13 @@ function* convertGatus(config: Fields, options: ImportOptions): ImportSteps {
   }
   alerting.finish();
   readMaintenance(config, monitors, draft);
-  for (const suite of listIn(memberOf(config, "suites")).filter(isFields))
+  for (const suite of rowsAt(config, "suites"))
     draft.notes.add(
       "lost",
       `suite ${quoted(memberOf(suite, "name"))}`,
       "checks that use each other's answers cannot be said",
     );
-  for (const one of listIn(memberOf(config, "announcements")).filter(isFields))
+  for (const one of rowsAt(config, "announcements"))
     draft.notes.add("info", `announcement ${quoted(memberOf(one, "message"))}`, "left out: write it again");
   for (const name of ["remote", "tunneling", "connectivity", "security"])
     if (isFields(memberOf(config, name))) draft.notes.add("info", name, "left out");
@@ -105,7 +105,7 @@ function readMaintenance(config: Fields, monitors: readonly GatusMonitor[], draf
   const global = memberOf(config, "maintenance");
   if (isFields(global)) addWindow(global, { draft, key: "maintenance", title: "Maintenance", keys });
   for (const { monitor, row } of monitors) {
-    for (const window of listIn(memberOf(row, "maintenance-windows")).filter(isFields)) {
+    for (const window of rowsAt(row, "maintenance-windows")) {
       const title = `Maintenance of ${monitor.path}`;
       addWindow(window, { draft, key: `maintenance-${monitor.key}`.slice(0, 240), title, keys: [monitor.key] });
     }
@@ -120,10 +120,10 @@ interface Window {
 }
 
 function addWindow(window: Fields, { draft, key, title, keys }: Window): void {
-  if (booleanIn(memberOf(window, "enabled")) === false || keys.length === 0) return;
-  const [from, seconds] = [minuteOfDay(textIn(memberOf(window, "start"))), goDurationIn(memberOf(window, "duration"))];
-  const days = listIn(memberOf(window, "every")).flatMap((one) => DAYS[String(one)] ?? []);
-  const zone = textIn(memberOf(window, "timezone")) ?? "UTC";
+  if (booleanAt(window, "enabled") === false || keys.length === 0) return;
+  const [from, seconds] = [minuteOfDay(textAt(window, "start")), goDurationIn(memberOf(window, "duration"))];
+  const days = listAt(window, "every").flatMap((one) => DAYS[String(one)] ?? []);
+  const zone = textAt(window, "timezone") ?? "UTC";
   if (from === undefined || seconds === undefined || seconds < 60) {
     draft.notes.add("lost", title, "its times cannot be read");
     return;

@@ -7,7 +7,7 @@ import { readMonitors } from "./kuma/monitors.ts";
 import { readPages } from "./kuma/pages.ts";
 import { readRules } from "./kuma/rules.ts";
 import { type KumaTables, rowsOf, tablesOfBackup } from "./kuma/tables.ts";
-import { memberOf, numberIn } from "./values.ts";
+import { numberAt } from "./values.ts";
 import { readJson } from "./yaml.ts";
 
 export const kuma: Importer = {
@@ -42,7 +42,7 @@ export function* convertKuma(tables: KumaTables, options: ImportOptions): Import
   readRules(tables, draft, { monitors, channels });
   readMaintenance(tables, draft, monitors);
   readPages(tables, draft, monitors);
-  if (rowsOf(tables, "monitor").some((row) => (numberIn(memberOf(row, "maxretries")) ?? 0) > 0))
+  if (rowsOf(tables, "monitor").some((row) => (numberAt(row, "maxretries") ?? 0) > 0))
     draft.notes.add(
       "info",
       "monitors",

@@ -4,7 +4,21 @@ import { durationIn } from "./durations.ts";
 import { eachInSteps, ImportError, type Importer, type ImportFile } from "./importer.ts";
 import { keyOf } from "./keys.ts";
 import type { MonitorDraft } from "./monitor-draft.ts";
-import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
+import {
+  booleanAt,
+  type Fields,
+  fieldsAt,
+  fieldsIn,
+  isFields,
+  listAt,
+  memberOf,
+  numberAt,
+  numberIn,
+  quoted,
+  rowsAt,
+  textAt,
+  textIn,
+} from "./values.ts";
 import { type Comparison, WebAssertions } from "./web-assertions.ts";
 import { headersOf, setRecordType, setRequest } from "./web-request.ts";
 import { readYaml } from "./yaml.ts";
@@ -39,9 +53,7 @@ function monitorsIn(file: ImportFile): readonly (readonly [key: string, row: Fie
   const config = readYaml(file);
   const list = memberOf(fieldsIn(config), "monitors");
   if (Array.isArray(list)) {
-    return list
-      .filter(isFields)
-      .map((row, index) => [textIn(memberOf(row, "name")) ?? `monitor-${index + 1}`, row] as const);
+    return list.filter(isFields).map((row, index) => [textAt(row, "name") ?? `monitor-${index + 1}`, row] as const);
   }
   const monitors = Object.entries(fieldsIn(isFields(list) ? list : config)).filter((one): one is [string, Fields] =>
     isMonitor(one[1]),
@@ -55,34 +67,32 @@ function monitorsIn(file: ImportFile): readonly (readonly [key: string, row: Fie
 }
 
 function isMonitor(value: unknown): boolean {
-  return isFields(value) && (isFields(memberOf(value, "request")) || textIn(memberOf(value, "kind")) !== undefined);
+  return isFields(value) && (isFields(memberOf(value, "request")) || textAt(value, "kind") !== undefined);
 }
 
 function readMonitor(key: string, row: Fields, draft: Draft): void {
-  const name = textIn(memberOf(row, "name")) ?? key;
+  const name = textAt(row, "name") ?? key;
   const path = `monitor ${quoted(key)}`;
-  const kind = textIn(memberOf(row, "kind")) ?? "http";
-  const reader = Object.hasOwn(READERS, kind) ? READERS[kind] : undefined;
+  const kind = textAt(row, "kind") ?? "http";
+  const reader = memberOf(READERS, kind);
   if (reader === undefined) {
     draft.notes.add("lost", path, `a check of kind ${quoted(kind)} is left out`);
     return;
   }
   const monitor = draft.monitor(path, keyOf(key), name);
-  monitor.active(booleanIn(memberOf(row, "active")) ?? true);
+  monitor.active(booleanAt(row, "active") ?? true);
   monitor.interval(durationIn(memberOf(row, "frequency")) ?? INTERVAL_S);
-  monitor.failures((numberIn(memberOf(row, "retry")) ?? RETRIES) + 1);
-  monitor.timeout((numberIn(memberOf(row, "timeout")) ?? TIMEOUT_MS) / 1_000);
-  reader(monitor, fieldsIn(memberOf(row, "request")), row);
-  if (listIn(memberOf(row, "regions")).length > 0)
+  monitor.failures((numberAt(row, "retry") ?? RETRIES) + 1);
+  monitor.timeout((numberAt(row, "timeout") ?? TIMEOUT_MS) / 1_000);
+  reader(monitor, fieldsAt(row, "request"), row);
+  if (listAt(row, "regions").length > 0)
     draft.notes.once(
       "info",
       "monitors",
       "their regions are left out: locations of this service are chosen in the document",
     );
-  if (Object.keys(fieldsIn(memberOf(row, "openTelemetry"))).length > 0)
-    monitor.lostBeside("the export to OpenTelemetry");
-  if (booleanIn(memberOf(row, "public")) === true)
-    monitor.info("it was public: a status page here names what it shows");
+  if (Object.keys(fieldsAt(row, "openTelemetry")).length > 0) monitor.lostBeside("the export to OpenTelemetry");
+  if (booleanAt(row, "public") === true) monitor.info("it was public: a status page here names what it shows");
 }
 
 type KindReader = (monitor: MonitorDraft, request: Fields, row: Fields) => void;
@@ -90,22 +100,19 @@ type KindReader = (monitor: MonitorDraft, request: Fields, row: Fields) => void;
 const READERS: Readonly<Record<string, KindReader>> = { http: readHttp, tcp: readTcp, icmp: readIcmp, dns: readDns };
 
 function readHttp(monitor: MonitorDraft, request: Fields, row: Fields): void {
-  monitor
-    .kind("http")
-    .set("url", textIn(memberOf(request, "url"))?.trim())
-    .certificateDays(0);
+  monitor.kind("http").set("url", textAt(request, "url")?.trim()).certificateDays(0);
   setRequest(monitor, {
-    method: textIn(memberOf(request, "method")),
+    method: textAt(request, "method"),
     headers: headersOf(memberOf(request, "headers")),
-    body: textIn(memberOf(request, "body")),
+    body: textAt(request, "body"),
   });
-  if (booleanIn(memberOf(request, "followRedirects")) === false) monitor.set("max_redirects", 0);
+  if (booleanAt(request, "followRedirects") === false) monitor.set("max_redirects", 0);
   const assertions = new WebAssertions(monitor);
-  const degraded = numberIn(memberOf(row, "degradedAfter")) ?? 0;
+  const degraded = numberAt(row, "degradedAfter") ?? 0;
   if (degraded > 0) assertions.responseTime("<", degraded, "degraded");
-  for (const one of listIn(memberOf(row, "assertions")).filter(isFields)) {
-    const compare = textIn(memberOf(one, "compare")) ?? "";
-    const comparison = Object.hasOwn(COMPARISONS, compare) ? COMPARISONS[compare] : undefined;
+  for (const one of rowsAt(row, "assertions")) {
+    const compare = textAt(one, "compare") ?? "";
+    const comparison = memberOf(COMPARISONS, compare);
     const kind = memberOf(one, "kind");
     const target = memberOf(one, "target");
     const isSaid =
@@ -118,22 +125,22 @@ function readHttp(monitor: MonitorDraft, request: Fields, row: Fields): void {
 }
 
 function readTcp(monitor: MonitorDraft, request: Fields): void {
-  const [, host, port] = /^(?:tcp:\/\/)?\[?(.*?)\]?:(\d{1,5})$/.exec(textIn(memberOf(request, "url")) ?? "") ?? [];
-  monitor.kind("port").set("host", textIn(memberOf(request, "host")) ?? host);
-  monitor.set("port", numberIn(memberOf(request, "port")) ?? numberIn(port));
+  const [, host, port] = /^(?:tcp:\/\/)?\[?(.*?)\]?:(\d{1,5})$/.exec(textAt(request, "url") ?? "") ?? [];
+  monitor.kind("port").set("host", textAt(request, "host") ?? host);
+  monitor.set("port", numberAt(request, "port") ?? numberIn(port));
 }
 
 function readIcmp(monitor: MonitorDraft, request: Fields): void {
-  monitor.kind("ping").set("host", textIn(memberOf(request, "host")));
+  monitor.kind("ping").set("host", textAt(request, "host"));
 }
 
 function readDns(monitor: MonitorDraft, request: Fields, row: Fields): void {
-  monitor.kind("dns").set("domain", textIn(memberOf(request, "host")) ?? textIn(memberOf(request, "uri")));
-  const records = listIn(memberOf(row, "assertions")).filter(isFields);
+  monitor.kind("dns").set("domain", textAt(request, "host") ?? textAt(request, "uri"));
+  const records = rowsAt(row, "assertions");
   const [first, ...others] = records;
   if (first === undefined) return;
-  setRecordType(monitor, textIn(memberOf(first, "key")));
-  const [target, compare] = [textIn(memberOf(first, "target")), memberOf(first, "compare")];
+  setRecordType(monitor, textAt(first, "key"));
+  const [target, compare] = [textAt(first, "target"), memberOf(first, "compare")];
   if (compare === "eq" && target !== undefined) monitor.set("expected", [target]);
   else if (compare === "contains" && target !== undefined) monitor.keyword(target);
   else monitor.lost(`the assertion ${quoted(first)}`);

@@ -1,4 +1,5 @@
 /** Time zones as Ruby on Rails calls them (ActiveSupport::TimeZone), those that people choose most. Pure. */
+import { memberOf } from "./values.ts";
 import { isZone } from "./zones.ts";
 
 const ZONES: Readonly<Record<string, string>> = {
@@ -81,6 +82,6 @@ const ZONES: Readonly<Record<string, string>> = {
 
 /** UTC for what neither Rails nor the platform knows. */
 export function railsZone(name: string): { readonly name: string; readonly isUnknown: boolean } {
-  const zone = Object.hasOwn(ZONES, name) ? (ZONES[name] ?? name) : name;
+  const zone = memberOf(ZONES, name) ?? name;
   return isZone(zone) ? { name: zone, isUnknown: false } : { name: "UTC", isUnknown: true };
 }

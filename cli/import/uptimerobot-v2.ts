@@ -1,6 +1,6 @@
 /** Monitors of UptimeRobot's API v2 (POST /v2/getMonitors), which most of its clients speak, in the names and words of its API v3. Pure. */
 import { Codes } from "./status-codes.ts";
-import { booleanIn, type Fields, fieldsIn, memberOf, numberIn, textIn } from "./values.ts";
+import { booleanAt, type Fields, fieldsAt, memberOf, numberAt, textAt } from "./values.ts";
 
 /** By number, as its documentation lists them. */
 const TYPES: Readonly<Record<string, string>> = { 1: "HTTP", 2: "KEYWORD", 3: "PING", 4: "PORT", 5: "HEARTBEAT" };
@@ -26,30 +26,30 @@ export function isOfV2(row: Fields): boolean {
 
 export function fromV2(row: Fields): Fields {
   const word = (name: string, words: Readonly<Record<string, unknown>>): unknown => {
-    const number = textIn(memberOf(row, name)) ?? "";
-    return Object.hasOwn(words, number) ? words[number] : undefined;
+    const number = textAt(row, name) ?? "";
+    return memberOf(words, number);
   };
-  const text = (name: string): string | undefined => textIn(memberOf(row, name));
+  const text = (name: string): string | undefined => textAt(row, name);
   const user = text("http_username");
-  const ignoresErrors = booleanIn(memberOf(fieldsIn(memberOf(row, "ssl")), "ignore_errors")) === true;
+  const ignoresErrors = booleanAt(fieldsAt(row, "ssl"), "ignore_errors") === true;
   const known: Record<string, unknown> = {
     id: memberOf(row, "id"),
     friendlyName: text("friendly_name"),
     type: word("type", TYPES) ?? text("type"),
-    status: numberIn(memberOf(row, "status")) === 0 ? "PAUSED" : "UP",
+    status: numberAt(row, "status") === 0 ? "PAUSED" : "UP",
     url: text("url"),
     port: word("sub_type", PORTS) ?? memberOf(row, "port"),
     interval: memberOf(row, "interval"),
     timeout: memberOf(row, "timeout"),
     keywordType: word("keyword_type", { 1: "ALERT_EXISTS", 2: "ALERT_NOT_EXISTS" }),
     keywordValue: text("keyword_value"),
-    keywordCaseType: numberIn(memberOf(row, "keyword_case_type")),
+    keywordCaseType: numberAt(row, "keyword_case_type"),
     httpMethodType: word("http_method", METHODS),
     authType: user === undefined ? "NONE" : (word("http_auth_type", LOGINS) ?? "HTTP_BASIC"),
     httpUsername: user,
     httpPassword: text("http_password"),
     customHttpHeaders: memberOf(row, "custom_http_headers"),
-    postValueType: numberIn(memberOf(row, "post_type")) === KEY_VALUE ? "KEY_VALUE" : "RAW",
+    postValueType: numberAt(row, "post_type") === KEY_VALUE ? "KEY_VALUE" : "RAW",
     postValueData: memberOf(row, "post_value"),
     successHttpResponseCodes: codesOfV2(row),
     checkSSLErrors: ignoresErrors ? false : undefined,
@@ -61,7 +61,7 @@ export function fromV2(row: Fields): Fields {
 
 /** What it says of codes, besides that those below 400 are up. @returns undefined when it says nothing */
 function codesOfV2(row: Fields): readonly string[] | undefined {
-  const text = textIn(memberOf(row, "custom_http_statuses"))?.trim();
+  const text = textAt(row, "custom_http_statuses")?.trim();
   if (text === undefined || !CODES.test(text)) return undefined;
   const isUp = new Map(text.split("_").map((one) => [Number(one.slice(0, 3)), one.endsWith("1")]));
   const codes = new Codes();

@@ -5,7 +5,21 @@ import { eachInSteps, ImportError, type Importer, type ImportFile } from "./impo
 import type { MonitorDraft } from "./monitor-draft.ts";
 import { readCodes } from "./status-codes.ts";
 import { fromV2, isOfV2 } from "./uptimerobot-v2.ts";
-import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, quoted, textIn } from "./values.ts";
+import {
+  booleanAt,
+  type Fields,
+  fieldsAt,
+  fieldsIn,
+  isFields,
+  listAt,
+  listIn,
+  memberOf,
+  numberAt,
+  numberIn,
+  quoted,
+  textAt,
+  textIn,
+} from "./values.ts";
 import { headersOf, setRequest } from "./web-request.ts";
 import { readJson } from "./yaml.ts";
 
@@ -27,13 +41,13 @@ export const uptimerobot: Importer = {
     const rows = pages.flatMap((page) => page.rows);
     sayMissing(pages, rows.length, draft);
     yield* eachInSteps(rows, (row, index) => readMonitor(row, index, draft));
-    if (rows.some((row) => listIn(memberOf(row, "assignedAlertContacts")).length > 0))
+    if (rows.some((row) => listAt(row, "assignedAlertContacts").length > 0))
       draft.notes.add(
         "lost",
         "alert contacts",
         "whom monitors told: the answer has only numbers of contacts; make channels and rules",
       );
-    if (rows.some((row) => WINDOWS.some((name) => listIn(memberOf(row, name)).length > 0)))
+    if (rows.some((row) => WINDOWS.some((name) => listAt(row, name).length > 0)))
       draft.notes.add("lost", "maintenance windows", "the answer has only their numbers: make a maintenance of each");
     return yield* draft.finish();
   },
@@ -60,8 +74,8 @@ function pageIn(file: ImportFile): Page {
       "save the answer of GET /v3/monitors as it comes",
     );
   const rows = list.filter(isFields).map((row) => (isOfV2(row) ? fromV2(row) : row));
-  const total = numberIn(memberOf(fieldsIn(memberOf(answer, "pagination")), "total")) ?? 0;
-  return { rows, total, hasNext: textIn(memberOf(answer, "nextLink")) !== undefined };
+  const total = numberAt(fieldsAt(answer, "pagination"), "total") ?? 0;
+  return { rows, total, hasNext: textAt(answer, "nextLink") !== undefined };
 }
 
 /** An answer has 50 monitors or so, and those of the next one must not be missed. */
@@ -102,7 +116,7 @@ function rowsOfTable(file: ImportFile): readonly Fields[] {
     );
   return rows.map((row) => {
     const cells = Object.entries(row).flatMap(([name, value]) => {
-      const field = Object.hasOwn(COLUMNS, name) ? COLUMNS[name] : undefined;
+      const field = memberOf(COLUMNS, name);
       return field === undefined || value === "" ? [] : [[field, value] as const];
     });
     return Object.fromEntries(cells);
@@ -117,76 +131,72 @@ const READERS: Readonly<Record<string, TypeReader>> = {
   "HTTP(S)": readWebsite,
   KEYWORD: readKeyword,
   PING: (monitor, row) => void monitor.kind("ping").set("host", hostIn(row)),
-  PORT: (monitor, row) =>
-    void monitor
-      .kind("port")
-      .set("host", hostIn(row))
-      .set("port", numberIn(memberOf(row, "port"))),
+  PORT: (monitor, row) => void monitor.kind("port").set("host", hostIn(row)).set("port", numberAt(row, "port")),
   HEARTBEAT: readHeartbeat,
   DNS: readDns,
 };
 
 function readMonitor(row: Fields, index: number, draft: Draft): void {
-  const id = textIn(memberOf(row, "id")) ?? String(index + 1);
-  const name = textIn(memberOf(row, "friendlyName")) ?? textIn(memberOf(row, "url")) ?? `Monitor ${id}`;
+  const id = textAt(row, "id") ?? String(index + 1);
+  const name = textAt(row, "friendlyName") ?? textAt(row, "url") ?? `Monitor ${id}`;
   const path = `monitor ${quoted(id)} (${quoted(name)})`;
-  const type = (textIn(memberOf(row, "type")) ?? "").toUpperCase();
-  const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  const type = (textAt(row, "type") ?? "").toUpperCase();
+  const reader = memberOf(READERS, type);
   if (reader === undefined) {
     draft.notes.add("lost", path, `a check of type ${quoted(type)} is left out`);
     return;
   }
   const monitor = draft.monitor(path, `uptimerobot-${id.replace(/[^A-Za-z0-9_-]/g, "-").slice(0, 60)}`, name);
-  monitor.active((textIn(memberOf(row, "status")) ?? "").toUpperCase() !== "PAUSED");
+  monitor.active((textAt(row, "status") ?? "").toUpperCase() !== "PAUSED");
   if (type !== "HEARTBEAT") {
-    monitor.interval(numberIn(memberOf(row, "interval")) ?? INTERVAL_S).failures(FAILURES);
-    monitor.timeout(numberIn(memberOf(row, "timeout")));
+    monitor.interval(numberAt(row, "interval") ?? INTERVAL_S).failures(FAILURES);
+    monitor.timeout(numberAt(row, "timeout"));
   }
   reader(monitor, row);
-  for (const tag of listIn(memberOf(row, "tags"))) {
+  for (const tag of listAt(row, "tags")) {
     const text = textIn(isFields(tag) ? memberOf(tag, "name") : tag);
     if (text !== undefined) monitor.tag(text);
   }
-  if (listIn(memberOf(row, "regionalData")).length > 0 || isFields(memberOf(row, "regionalData")))
+  if (listAt(row, "regionalData").length > 0 || isFields(memberOf(row, "regionalData")))
     monitor.info("from which region it was checked: locations of this service are chosen in the document");
 }
 
 function hostIn(row: Fields): string | undefined {
-  const text = textIn(memberOf(row, "url"))?.trim();
+  const text = textAt(row, "url")?.trim();
   return text?.replace(/^[a-z]{2,10}:\/\//i, "").replace(/[/?#].*$/s, "");
 }
 
 function readWebsite(monitor: MonitorDraft, row: Fields): void {
   monitor.kind("http").set("url", webAddress(row));
-  const config = fieldsIn(memberOf(row, "config"));
+  const config = fieldsAt(row, "config");
   const body = memberOf(row, "postValueData");
   const isKeyValue = memberOf(row, "postValueType") === "KEY_VALUE";
   setRequest(monitor, {
-    method: textIn(memberOf(row, "httpMethodType")),
+    method: textAt(row, "httpMethodType"),
     headers: headersOf(memberOf(row, "customHttpHeaders")),
     body: isFields(body) ? bodyText(body, isKeyValue) : textIn(body),
     bodyType: isKeyValue ? "application/x-www-form-urlencoded" : undefined,
   });
-  const codes = listIn(memberOf(row, "successHttpResponseCodes")).flatMap((one) => (textIn(one) ?? "").split(","));
+  const codes = listAt(row, "successHttpResponseCodes").flatMap((one) => (textIn(one) ?? "").split(","));
   readCodes(
     monitor,
     codes.map((code) => rangeOf(code.trim())),
   );
   readLogin(monitor, row);
-  if (booleanIn(memberOf(row, "followRedirections")) === false) monitor.set("max_redirects", 0);
-  if (booleanIn(memberOf(row, "checkSSLErrors")) === false) monitor.set("verify_certificate", false);
-  const days = listIn(memberOf(config, "sslExpirationPeriodDays")).flatMap((one) => numberIn(one) ?? []);
-  const warns = booleanIn(memberOf(row, "sslExpirationReminder")) === true || days.length > 0;
+  if (booleanAt(row, "followRedirections") === false) monitor.set("max_redirects", 0);
+  if (booleanAt(row, "checkSSLErrors") === false) monitor.set("verify_certificate", false);
+  const days = listAt(config, "sslExpirationPeriodDays").flatMap((one) => numberIn(one) ?? []);
+  const warns = booleanAt(row, "sslExpirationReminder") === true || days.length > 0;
   monitor.certificateDays(warns ? Math.max(...(days.length > 0 ? days.slice(0, 100) : [DOMAIN_DAYS])) : 0);
-  if (booleanIn(memberOf(row, "domainExpirationReminder")) === true) monitor.domainDays(DOMAIN_DAYS);
-  const threshold = numberIn(memberOf(row, "responseTimeThreshold")) ?? 0;
+  if (booleanAt(row, "domainExpirationReminder") === true) monitor.domainDays(DOMAIN_DAYS);
+  const threshold = numberAt(row, "responseTimeThreshold") ?? 0;
   if (threshold > 0) monitor.set("max_response_time", Math.min(Math.round(threshold), 120_000));
-  const family = { ipv4Only: "ipv4", ipv6Only: "ipv6" }[textIn(memberOf(config, "ipVersion")) ?? ""];
+  const family = { ipv4Only: "ipv4", ipv6Only: "ipv6" }[textAt(config, "ipVersion") ?? ""];
   monitor.set("ip_version", family);
 }
 
 function webAddress(row: Fields): string | undefined {
-  const text = textIn(memberOf(row, "url"))?.trim();
+  const text = textAt(row, "url")?.trim();
   return text === undefined || /^https?:\/\//i.test(text) ? text : `http://${text}`;
 }
 
@@ -205,8 +215,8 @@ function rangeOf(code: string): string {
 }
 
 function readLogin(monitor: MonitorDraft, row: Fields): void {
-  const way = (textIn(memberOf(row, "authType")) ?? "NONE").toUpperCase();
-  const [user, password] = [textIn(memberOf(row, "httpUsername")), textIn(memberOf(row, "httpPassword"))];
+  const way = (textAt(row, "authType") ?? "NONE").toUpperCase();
+  const [user, password] = [textAt(row, "httpUsername"), textAt(row, "httpPassword")];
   // Its API says HTTP_BASIC of monitors that were made without a login, too.
   if (way === "HTTP_BASIC" && user === undefined && password === undefined) return;
   if (way === "HTTP_BASIC" && user !== undefined)
@@ -217,13 +227,13 @@ function readLogin(monitor: MonitorDraft, row: Fields): void {
 
 function readKeyword(monitor: MonitorDraft, row: Fields): void {
   readWebsite(monitor, row);
-  const keyword = textIn(memberOf(row, "keywordValue"));
+  const keyword = textAt(row, "keywordValue");
   if (keyword === undefined) {
     monitor.lost("it has no keyword");
     return;
   }
   monitor.kind("keyword").keyword(keyword);
-  const type = (textIn(memberOf(row, "keywordType")) ?? "ALERT_NOT_EXISTS").toUpperCase();
+  const type = (textAt(row, "keywordType") ?? "ALERT_NOT_EXISTS").toUpperCase();
   if (type === "ALERT_EXISTS" || type === "EXISTS") monitor.set("invert_keyword", true);
   const cases = memberOf(row, "keywordCaseType");
   if (cases === 1 || cases === "CaseInsensitive")
@@ -231,14 +241,14 @@ function readKeyword(monitor: MonitorDraft, row: Fields): void {
 }
 
 function readHeartbeat(monitor: MonitorDraft, row: Fields): void {
-  const interval = numberIn(memberOf(row, "interval")) ?? INTERVAL_S;
-  monitor.kind("push").period(interval, numberIn(memberOf(row, "gracePeriod")) ?? GRACE_S);
+  const interval = numberAt(row, "interval") ?? INTERVAL_S;
+  monitor.kind("push").period(interval, numberAt(row, "gracePeriod") ?? GRACE_S);
   monitor.changed("its job must call the heartbeat's address here");
 }
 
 function readDns(monitor: MonitorDraft, row: Fields): void {
   monitor.kind("dns").set("domain", hostIn(row));
-  const records = Object.entries(fieldsIn(memberOf(fieldsIn(memberOf(row, "config")), "dnsRecords"))).filter(
+  const records = Object.entries(fieldsAt(fieldsAt(row, "config"), "dnsRecords")).filter(
     ([, values]) => listIn(values).length > 0,
   );
   const [first, ...others] = records;

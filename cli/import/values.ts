@@ -1,16 +1,13 @@
 /** Values of others' files, whatever type they have there: each reader takes anything and says undefined for what it cannot use. Pure. */
+import { type Fields, isFields } from "../../model/plain-values.ts";
 
-export type Fields = Readonly<Record<string, unknown>>;
+export { type Fields, isFields };
 
 const NONE: Fields = Object.freeze({});
 /** Characters of a foreign text within a note. */
 const MOST_QUOTED = 80;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
 const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 /** Its members; none of what is no object. */
 export function fieldsIn(value: unknown): Fields {
@@ -22,7 +19,7 @@ export function listIn(value: unknown): readonly unknown[] {
 }
 
 /** An own member: names such as `constructor` come from outside. */
-export function memberOf(fields: Fields, name: string): unknown {
+export function memberOf<Value>(fields: Readonly<Record<string, Value>>, name: string): Value | undefined {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
@@ -70,4 +67,30 @@ export function quoted(value: unknown): string {
 /** Code points. */
 export function cutTo(text: string, most: number): string {
   return text.length <= most ? text : [...text.slice(0, 2 * most)].slice(0, most).join("");
+}
+
+/** Members, read as the functions above read values. */
+export function textAt(fields: Fields, name: string): string | undefined {
+  return textIn(memberOf(fields, name));
+}
+
+export function numberAt(fields: Fields, name: string): number | undefined {
+  return numberIn(memberOf(fields, name));
+}
+
+export function booleanAt(fields: Fields, name: string): boolean | undefined {
+  return booleanIn(memberOf(fields, name));
+}
+
+export function fieldsAt(fields: Fields, name: string): Fields {
+  return fieldsIn(memberOf(fields, name));
+}
+
+export function listAt(fields: Fields, name: string): readonly unknown[] {
+  return listIn(memberOf(fields, name));
+}
+
+/** What of a list has members itself. */
+export function rowsAt(fields: Fields, name: string): readonly Fields[] {
+  return listAt(fields, name).filter(isFields);
 }

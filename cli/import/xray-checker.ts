@@ -7,6 +7,7 @@ import {
   booleanIn,
   cutTo,
   type Fields,
+  fieldsAt,
   fieldsIn,
   isFields,
   listIn,
@@ -123,7 +124,7 @@ function textOf(value: unknown): string {
 
 /** The service that runs xray-checker: found by its image, or by its name. */
 function serviceIn(file: ImportFile): Fields {
-  const named = Object.entries(fieldsIn(memberOf(fieldsIn(readYaml(file)), "services")));
+  const named = Object.entries(fieldsAt(fieldsIn(readYaml(file)), "services"));
   const services = named.flatMap(([name, service]) => (isFields(service) ? [{ name, service }] : []));
   const has = (service: Fields, field: string, word: string): boolean =>
     (JSON.stringify(memberOf(service, field)) ?? "").includes(word);
@@ -276,7 +277,7 @@ function sayBesides(variables: Variables, draft: Draft): void {
     ip: ["PROXY_IP_CHECK_URL", "#ip"],
     status: ["PROXY_STATUS_CHECK_URL", "#204"],
   };
-  const [name, form] = (Object.hasOwn(places, method) ? places[method] : undefined) ?? [];
+  const [name, form] = memberOf(places, method) ?? [];
   const url = name === undefined ? undefined : textIn(variables.get(name));
   if (url !== undefined)
     draft.notes.add("info", name ?? "", `SONDE_VERIFY_URLS=${quoted(url)}${form} asks the same through each proxy`);

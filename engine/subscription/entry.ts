@@ -2,6 +2,7 @@
 
 import { NO_TEXT } from "../../model/decode-text.ts";
 import type { TunnelProtocol } from "../../model/kind.ts";
+import { isFields } from "../../model/plain-values.ts";
 import { TunnelConfigError } from "../contract/tunnel.ts";
 import { parseHost, parsePort } from "../protocols/endpoint.ts";
 import { parsePorts } from "../protocols/hysteria2/config.ts";
@@ -132,7 +133,7 @@ function scalarText(value: unknown): string {
  */
 export function partOf(value: unknown, name: string): Fields {
   if (value === undefined || value === null || value === "") return membersOf(null);
-  if (typeof value !== "object" || Array.isArray(value)) throw new EntryError(`its ${name} is no object`);
+  if (!isFields(value)) throw new EntryError(`its ${name} is no object`);
   return membersOf(value);
 }
 
@@ -151,7 +152,7 @@ const NO: ReadonlySet<string> = new Set(["false", "no", "off", "0", "", "null", 
 
 /** The entry itself. @throws EntryError */
 export function entryMembers(value: unknown): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw new EntryError("it is no object");
+  if (!isFields(value)) throw new EntryError("it is no object");
   return membersOf(value);
 }
 
@@ -164,7 +165,7 @@ export function kindOf(value: unknown, name: string): string {
 
 /** Own members of a JSON or YAML object; of anything else none. */
 export function membersOf(value: unknown): Fields {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return {};
+  if (!isFields(value)) return {};
   return Object.assign(Object.create(null), value) as Fields;
 }
 

@@ -1,4 +1,6 @@
 /** What a backup says of itself: the first file of the archive. */
+
+import { isFields } from "../../model/plain-values.ts";
 import { StoreError } from "../errors.ts";
 import { damaged, isPlainPath, staysInside } from "./tar.ts";
 
@@ -97,8 +99,8 @@ function countsOf(value: unknown): Readonly<Record<string, number>> {
 }
 
 function objectOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw damaged(`${what} is no object`);
-  return value as Record<string, unknown>;
+  if (!isFields(value)) throw damaged(`${what} is no object`);
+  return value;
 }
 
 function isText(value: unknown): value is string {

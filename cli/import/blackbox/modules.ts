@@ -3,7 +3,19 @@ import { parseUrl } from "../../../model/url.ts";
 import { goDurationIn } from "../durations.ts";
 import type { MonitorDraft } from "../monitor-draft.ts";
 import { readCodes } from "../status-codes.ts";
-import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, quoted, textIn } from "../values.ts";
+import {
+  booleanAt,
+  type Fields,
+  fieldsAt,
+  isFields,
+  listAt,
+  listIn,
+  memberOf,
+  quoted,
+  rowsAt,
+  textAt,
+  textIn,
+} from "../values.ts";
 import { headersOf, setRecordType, setRequest } from "../web-request.ts";
 
 /** A regular expression without any sign of one is a text. */
@@ -40,9 +52,9 @@ const ICMP_LOST: Readonly<Record<string, string>> = {
 /** @param timeoutS of the scrape */
 export function applyModule(monitor: MonitorDraft, module: Fields, target: string, timeoutS: number): void {
   monitor.timeout(goDurationIn(memberOf(module, "timeout")) ?? timeoutS).failures(1);
-  const prober = textIn(memberOf(module, "prober")) ?? "";
-  const reader = Object.hasOwn(PROBERS, prober) ? PROBERS[prober] : undefined;
-  if (reader !== undefined) reader(monitor, fieldsIn(memberOf(module, prober)), target);
+  const prober = textAt(module, "prober") ?? "";
+  const reader = memberOf(PROBERS, prober);
+  if (reader !== undefined) reader(monitor, fieldsAt(module, prober), target);
   else {
     monitor.kind("ping").set("host", hostOf(target).host);
     monitor.lost(`the prober ${quoted(prober)}: only a ping to the host is kept`);
@@ -56,21 +68,19 @@ const PROBERS: Readonly<Record<string, ProberReader>> = { http: readHttp, tcp: r
 function readHttp(monitor: MonitorDraft, http: Fields, target: string): void {
   const url = /^https?:\/\//i.test(target) ? target : `http://${target}`;
   monitor.kind("http").set("url", url).certificateDays(0);
-  readCodes(monitor, listIn(memberOf(http, "valid_status_codes")));
+  readCodes(monitor, listAt(http, "valid_status_codes"));
   setRequest(monitor, {
-    method: textIn(memberOf(http, "method")),
+    method: textAt(http, "method"),
     headers: headersOf(memberOf(http, "headers")),
-    body: textIn(memberOf(http, "body")),
+    body: textAt(http, "body"),
   });
-  const follows =
-    booleanIn(memberOf(http, "follow_redirects")) ?? booleanIn(memberOf(http, "no_follow_redirects")) !== true;
+  const follows = booleanAt(http, "follow_redirects") ?? booleanAt(http, "no_follow_redirects") !== true;
   if (!follows) monitor.set("max_redirects", 0);
   readBody(monitor, http);
   readLogin(monitor, http);
-  readTls(monitor, fieldsIn(memberOf(http, "tls_config")));
+  readTls(monitor, fieldsAt(http, "tls_config"));
   readFamily(monitor, http);
-  if (booleanIn(memberOf(http, "fail_if_not_ssl")) === true && !/^https:/i.test(url))
-    monitor.lost("that it must be TLS");
+  if (booleanAt(http, "fail_if_not_ssl") === true && !/^https:/i.test(url)) monitor.lost("that it must be TLS");
   sayLost(monitor, http, HTTP_LOST);
 }
 
@@ -93,60 +103,59 @@ function readBody(monitor: MonitorDraft, http: Fields): void {
 function readLogin(monitor: MonitorDraft, http: Fields): void {
   const basic = memberOf(http, "basic_auth");
   if (isFields(basic)) {
-    monitor.set("basic_auth_username", textIn(memberOf(basic, "username")) ?? "");
-    monitor.set("basic_auth_password", textIn(memberOf(basic, "password")));
+    monitor.set("basic_auth_username", textAt(basic, "username") ?? "");
+    monitor.set("basic_auth_password", textAt(basic, "password"));
     if (memberOf(basic, "password_file") !== undefined) monitor.lost("a password in a file");
   }
   const authorization = memberOf(http, "authorization");
-  const token = textIn(memberOf(http, "bearer_token"));
+  const token = textAt(http, "bearer_token");
   if (token !== undefined) monitor.set("bearer_token", token);
   if (!isFields(authorization)) return;
-  const type = textIn(memberOf(authorization, "type")) ?? "Bearer";
-  const credentials = textIn(memberOf(authorization, "credentials"));
+  const type = textAt(authorization, "type") ?? "Bearer";
+  const credentials = textAt(authorization, "credentials");
   if (credentials === undefined) monitor.lost("credentials in a file");
   else if (type.toLowerCase() === "bearer") monitor.set("bearer_token", credentials);
   else monitor.set("headers", { ...headersOf(monitor.get("headers")), Authorization: `${type} ${credentials}` });
 }
 
 function readTls(monitor: MonitorDraft, tls: Fields): void {
-  if (booleanIn(memberOf(tls, "insecure_skip_verify")) === true) monitor.set("verify_certificate", false);
-  monitor.set("client_certificate", textIn(memberOf(tls, "cert"))).set("client_key", textIn(memberOf(tls, "key")));
+  if (booleanAt(tls, "insecure_skip_verify") === true) monitor.set("verify_certificate", false);
+  monitor.set("client_certificate", textAt(tls, "cert")).set("client_key", textAt(tls, "key"));
   for (const [member, what] of [
     ["cert_file", "a client certificate in a file"],
     ["ca_file", "an authority of its own for the server's certificate"],
     ["ca", "an authority of its own for the server's certificate"],
     ["server_name", "another name than the host's in the certificate"],
   ] as const)
-    if (textIn(memberOf(tls, member)) !== undefined) monitor.lost(what);
+    if (textAt(tls, member) !== undefined) monitor.lost(what);
 }
 
 function readTcp(monitor: MonitorDraft, tcp: Fields, target: string): void {
   const { host, port } = hostOf(target);
   monitor.kind("port").set("host", host).set("port", port);
-  const turns = listIn(memberOf(tcp, "query_response")).filter(isFields);
+  const turns = rowsAt(tcp, "query_response");
   const starttls = starttlsOf(turns);
-  if (booleanIn(memberOf(tcp, "tls")) === true || starttls !== undefined) readTlsPort(monitor, tcp, starttls);
+  if (booleanAt(tcp, "tls") === true || starttls !== undefined) readTlsPort(monitor, tcp, starttls);
   else if (turns.length > 0) monitor.lost("what is said to the port and expected of it: it only connects");
   readFamily(monitor, tcp);
 }
 
 /** What is spoken before TLS, by what the module sends; undefined where it agrees on none. */
 function starttlsOf(turns: readonly Fields[]): "smtp" | "imap" | "postgres" | undefined {
-  if (!turns.some((turn) => booleanIn(memberOf(turn, "starttls")) === true)) return undefined;
+  if (!turns.some((turn) => booleanAt(turn, "starttls") === true)) return undefined;
   if (turns.some((turn) => memberOf(turn, "send") instanceof Uint8Array)) return "postgres";
-  return turns.some((turn) => /^(?:EHLO|HELO)/i.test(textIn(memberOf(turn, "send")) ?? "")) ? "smtp" : "imap";
+  return turns.some((turn) => /^(?:EHLO|HELO)/i.test(textAt(turn, "send") ?? "")) ? "smtp" : "imap";
 }
 
 function readTlsPort(monitor: MonitorDraft, tcp: Fields, starttls: string | undefined): void {
-  const tls = fieldsIn(memberOf(tcp, "tls_config"));
+  const tls = fieldsAt(tcp, "tls_config");
   monitor.kind("tls").set("ssl_expiration", 0).set("starttls", starttls);
-  monitor.set("servername", textIn(memberOf(tls, "server_name")));
+  monitor.set("servername", textAt(tls, "server_name"));
   if (starttls !== undefined) monitor.changed(`what is said before TLS is that of ${starttls}`);
-  else if (listIn(memberOf(tcp, "query_response")).length > 0)
-    monitor.lost("what is said within TLS and expected of it");
-  if (booleanIn(memberOf(tls, "insecure_skip_verify")) === true)
+  else if (listAt(tcp, "query_response").length > 0) monitor.lost("what is said within TLS and expected of it");
+  if (booleanAt(tls, "insecure_skip_verify") === true)
     monitor.lost("that any certificate is taken: a TLS check looks at it");
-  if (textIn(memberOf(tls, "ca_file")) !== undefined || textIn(memberOf(tls, "cert_file")) !== undefined)
+  if (textAt(tls, "ca_file") !== undefined || textAt(tls, "cert_file") !== undefined)
     monitor.lost("certificates in files");
 }
 
@@ -162,9 +171,9 @@ function readDns(monitor: MonitorDraft, dns: Fields, target: string): void {
     .kind("dns")
     .set("host", host)
     .set("port", port ?? USUAL_DNS_PORT);
-  monitor.set("domain", textIn(memberOf(dns, "query_name")));
-  setRecordType(monitor, textIn(memberOf(dns, "query_type")) ?? "ANY");
-  if (textIn(memberOf(dns, "transport_protocol")) === "tcp") monitor.changed("it is asked by UDP first");
+  monitor.set("domain", textAt(dns, "query_name"));
+  setRecordType(monitor, textAt(dns, "query_type") ?? "ANY");
+  if (textAt(dns, "transport_protocol") === "tcp") monitor.changed("it is asked by UDP first");
   const codes = textsIn(memberOf(dns, "valid_rcodes"));
   if (codes.some((code) => code !== "NOERROR")) monitor.lost(`the answers ${quoted(codes.join(", "))} that are valid`);
   sayLost(monitor, dns, DNS_LOST);
@@ -172,8 +181,8 @@ function readDns(monitor: MonitorDraft, dns: Fields, target: string): void {
 
 /** The exporter prefers IPv6 and falls back by default. */
 function readFamily(monitor: MonitorDraft, settings: Fields): void {
-  if (booleanIn(memberOf(settings, "ip_protocol_fallback")) !== false) return;
-  const wanted = textIn(memberOf(settings, "preferred_ip_protocol")) ?? "ip6";
+  if (booleanAt(settings, "ip_protocol_fallback") !== false) return;
+  const wanted = textAt(settings, "preferred_ip_protocol") ?? "ip6";
   monitor.set("ip_version", wanted === "ip4" ? "ipv4" : "ipv6");
 }
 

@@ -13,12 +13,12 @@ import {
 import type { Draft } from "../draft.ts";
 import { goDurationIn } from "../durations.ts";
 import { keyOf } from "../keys.ts";
-import { booleanIn, type Fields, fieldsIn, isFields, listIn, memberOf, numberIn, textIn } from "../values.ts";
+import { booleanAt, type Fields, fieldsAt, isFields, listAt, listIn, memberOf, numberAt, textAt } from "../values.ts";
 import type { GatusMonitor } from "./endpoints.ts";
 
 /** Gatus' own standard. */
 const FAILURES = 3;
-const text = (config: Fields, name: string) => textIn(memberOf(config, name))?.trim();
+const text = (config: Fields, name: string) => textAt(config, name)?.trim();
 const whole = (config: Fields, name: string) => wholeIn(memberOf(config, name));
 
 type ProviderReader = (config: Fields) => ChannelParts;
@@ -90,14 +90,12 @@ const TEMPLATE_WORDS: Readonly<Record<string, string>> = {
 };
 
 function templated(words: string | undefined): string | undefined {
-  return words?.replace(/\[[A-Z_]{4,40}\]/g, (word) =>
-    Object.hasOwn(TEMPLATE_WORDS, word) ? (TEMPLATE_WORDS[word] ?? "") : word,
-  );
+  return words?.replace(/\[[A-Z_]{4,40}\]/g, (word) => memberOf(TEMPLATE_WORDS, word) ?? word);
 }
 
 function readCustom(config: Fields): ChannelParts {
   const headers: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headersIn(fieldsIn(memberOf(config, "headers"))) ?? {}))
+  for (const [name, value] of Object.entries(headersIn(fieldsAt(config, "headers")) ?? {}))
     headers[name] = templated(value) ?? "";
   const method = text(config, "method")?.toUpperCase();
   return {
@@ -105,7 +103,7 @@ function readCustom(config: Fields): ChannelParts {
     url: templated(text(config, "url")),
     method: method ?? "GET",
     ...(Object.keys(headers).length > 0 && sealedHeaders(headers)),
-    body: templated(textIn(memberOf(config, "body"))),
+    body: templated(textAt(config, "body")),
   };
 }
 
@@ -127,10 +125,10 @@ export class Alerting {
 
   /** The alerts of one endpoint: when it is down, and who is notified. */
   add({ monitor, row, group, intervalS }: GatusMonitor): void {
-    const alerts = listIn(memberOf(row, "alerts"))
+    const alerts = listAt(row, "alerts")
       .filter(isFields)
       .map((alert) => this.#merged(alert))
-      .filter((alert) => booleanIn(memberOf(alert, "enabled")) ?? true);
+      .filter((alert) => booleanAt(alert, "enabled") ?? true);
     const thresholds = alerts.map(thresholdOf);
     // Without alerts a failed check is down at once, as on Gatus' page.
     const least = thresholds.length === 0 ? 1 : Math.min(...thresholds);
@@ -149,33 +147,33 @@ export class Alerting {
 
   /** Over the provider's standard alert. */
   #merged(alert: Fields): Fields {
-    const provider = fieldsIn(memberOf(this.#providers, textIn(memberOf(alert, "type")) ?? ""));
+    const provider = fieldsAt(this.#providers, textAt(alert, "type") ?? "");
     const present = Object.entries(alert).filter(([, value]) => value !== null && value !== undefined && value !== 0);
-    return { ...fieldsIn(memberOf(provider, "default-alert")), ...Object.fromEntries(present) };
+    return { ...fieldsAt(provider, "default-alert"), ...Object.fromEntries(present) };
   }
 
   #told(alert: Fields, group: string, delayS: number): readonly ChannelUse[] {
     const channel = this.#channel(alert, group);
     if (channel === null) return [];
     const reminder = goDurationIn(memberOf(alert, "minimum-reminder-interval")) ?? 0;
-    const recovered = booleanIn(memberOf(alert, "send-on-resolved")) ?? false;
+    const recovered = booleanAt(alert, "send-on-resolved") ?? false;
     return [{ channel, delayS, recovered, repeatS: reminder > 0 ? reminder : null }];
   }
 
   /** Settings of a group or of one alert make a channel of their own. */
   #channel(alert: Fields, group: string): string | null {
-    const type = textIn(memberOf(alert, "type")) ?? "";
-    const { overrides, "default-alert": _, ...standard } = fieldsIn(memberOf(this.#providers, type));
+    const type = textAt(alert, "type") ?? "";
+    const { overrides, "default-alert": _, ...standard } = fieldsAt(this.#providers, type);
     const ofGroup = listIn(overrides)
       .filter(isFields)
       .find((one) => group !== "" && memberOf(one, "group") === group);
-    const override = fieldsIn(memberOf(alert, "provider-override"));
+    const override = fieldsAt(alert, "provider-override");
     const config: Fields = { ...standard, ...ofGroup, ...override };
     const name = JSON.stringify([type, config]);
     const known = this.#channels.get(name);
     if (known !== undefined) return known;
     const isSet = isFields(memberOf(this.#providers, type));
-    const reader = Object.hasOwn(PROVIDERS, type) ? PROVIDERS[type] : undefined;
+    const reader = memberOf(PROVIDERS, type);
     const parts = isSet ? reader?.(config) : undefined;
     const title = ofGroup === undefined ? type : `${type} ${group}`;
     const channelKey = keyOf(type, ofGroup === undefined ? "" : group);
@@ -190,6 +188,6 @@ export class Alerting {
 type ChannelFields = { readonly kind: string; readonly [field: string]: FieldValue | undefined };
 
 function thresholdOf(alert: Fields): number {
-  const threshold = numberIn(memberOf(alert, "failure-threshold")) ?? 0;
+  const threshold = numberAt(alert, "failure-threshold") ?? 0;
   return threshold > 0 ? Math.round(threshold) : FAILURES;
 }

@@ -2,7 +2,18 @@
 import type { Draft } from "../draft.ts";
 import { goDurationIn } from "../durations.ts";
 import type { MonitorDraft } from "../monitor-draft.ts";
-import { booleanIn, type Fields, fieldsIn, listIn, memberOf, numberIn, quoted, textIn } from "../values.ts";
+import {
+  booleanAt,
+  type Fields,
+  fieldsAt,
+  fieldsIn,
+  listAt,
+  memberOf,
+  numberIn,
+  quoted,
+  textAt,
+  textIn,
+} from "../values.ts";
 import { headersOf, setRecordType, setRequest } from "../web-request.ts";
 import { type Condition, conditionIn } from "./condition.ts";
 import { ConditionReader, conditionsText } from "./conditions.ts";
@@ -54,16 +65,16 @@ function keyOf(group: string, name: string): string {
 }
 
 function begin(row: Fields, draft: Draft, what: string): { readonly monitor: MonitorDraft; readonly group: string } {
-  const name = textIn(memberOf(row, "name")) ?? "unnamed";
-  const group = textIn(memberOf(row, "group")) ?? "";
+  const name = textAt(row, "name") ?? "unnamed";
+  const group = textAt(row, "group") ?? "";
   const monitor = draft.monitor(
     `${what} ${quoted(group === "" ? name : `${group}/${name}`)}`,
     keyOf(group, name),
     name,
   );
-  monitor.active(booleanIn(memberOf(row, "enabled")) ?? true);
+  monitor.active(booleanAt(row, "enabled") ?? true);
   if (group !== "") monitor.tag(group);
-  for (const [label, value] of Object.entries(fieldsIn(memberOf(row, "extra-labels")))) {
+  for (const [label, value] of Object.entries(fieldsAt(row, "extra-labels"))) {
     const text = textIn(value);
     if (text !== undefined) monitor.tag(`${label}:${text}`);
   }
@@ -75,7 +86,7 @@ export function readEndpoint(row: Fields, draft: Draft): GatusMonitor {
   const intervalS = goDurationIn(memberOf(row, "interval")) ?? INTERVAL_S;
   if (memberOf(row, "interval") !== undefined && goDurationIn(memberOf(row, "interval")) === undefined)
     monitor.changed(`its interval ${quoted(memberOf(row, "interval"))} cannot be read: ${INTERVAL_S} s are taken`);
-  const client = fieldsIn(memberOf(row, "client"));
+  const client = fieldsAt(row, "client");
   monitor.interval(Math.max(intervalS, 1)).timeout(goDurationIn(memberOf(client, "timeout")) ?? TIMEOUT_S);
   const conditions = conditionsOf(row, monitor);
   const reader = new ConditionReader(monitor);
@@ -86,7 +97,7 @@ export function readEndpoint(row: Fields, draft: Draft): GatusMonitor {
 }
 
 function conditionsOf(row: Fields, monitor: MonitorDraft): readonly Condition[] {
-  return listIn(memberOf(row, "conditions")).flatMap((one) => {
+  return listAt(row, "conditions").flatMap((one) => {
     const condition = conditionIn(textIn(one) ?? "");
     if (condition === undefined) monitor.lost(`the condition ${quoted(one)} cannot be read`);
     return condition ?? [];
@@ -109,7 +120,7 @@ interface Reading {
 
 function readTarget(monitor: MonitorDraft, row: Fields, reading: Reading): void {
   const { reader, conditions } = reading;
-  const url = (textIn(memberOf(row, "url")) ?? "").trim();
+  const url = (textAt(row, "url") ?? "").trim();
   const dns = memberOf(row, "dns");
   const [, scheme = "", rest = ""] = /^([a-z]{2,10}):\/\/(.*)$/s.exec(url) ?? [];
   if (dns !== undefined && dns !== null) {
@@ -150,19 +161,15 @@ function readPort(monitor: MonitorDraft, scheme: string, rest: string, { draft, 
 
 function readDns(monitor: MonitorDraft, url: string, dns: Fields): void {
   const { host, port } = placeOf(url);
-  monitor
-    .kind("dns")
-    .set("host", host)
-    .set("port", port)
-    .set("domain", textIn(memberOf(dns, "query-name")));
-  setRecordType(monitor, textIn(memberOf(dns, "query-type")));
+  monitor.kind("dns").set("host", host).set("port", port).set("domain", textAt(dns, "query-name"));
+  setRecordType(monitor, textAt(dns, "query-type"));
 }
 
 function readRequest(monitor: MonitorDraft, row: Fields): void {
-  const body = textIn(memberOf(row, "body"));
-  const isGraphql = booleanIn(memberOf(row, "graphql")) === true;
+  const body = textAt(row, "body");
+  const isGraphql = booleanAt(row, "graphql") === true;
   setRequest(monitor, {
-    method: textIn(memberOf(row, "method")),
+    method: textAt(row, "method"),
     headers: headersOf(memberOf(row, "headers")),
     body: isGraphql ? JSON.stringify({ query: body ?? "" }) : body,
     bodyType: isGraphql ? "application/json" : undefined,
@@ -171,11 +178,11 @@ function readRequest(monitor: MonitorDraft, row: Fields): void {
 
 function readClient(monitor: MonitorDraft, client: Fields): void {
   const isWebsite = monitor.type === "http" || monitor.type === "keyword";
-  if (booleanIn(memberOf(client, "insecure")) === true && isWebsite) monitor.set("verify_certificate", false);
-  else if (booleanIn(memberOf(client, "insecure")) === true && monitor.type === "tls")
+  if (booleanAt(client, "insecure") === true && isWebsite) monitor.set("verify_certificate", false);
+  else if (booleanAt(client, "insecure") === true && monitor.type === "tls")
     monitor.lost("that any certificate is taken: a TLS check looks at it");
-  if (booleanIn(memberOf(client, "ignore-redirect")) === true && isWebsite) monitor.set("max_redirects", 0);
-  const network = textIn(memberOf(client, "network"));
+  if (booleanAt(client, "ignore-redirect") === true && isWebsite) monitor.set("max_redirects", 0);
+  const network = textAt(client, "network");
   const family = { ip4: "ipv4", ip6: "ipv6" }[network ?? ""];
   if (family !== undefined && monitor.type === "ping") monitor.set("ip_version", family);
   else if (network !== undefined && network !== "ip") monitor.lost(`that only ${quoted(network)} is used`);
@@ -187,7 +194,7 @@ function readClient(monitor: MonitorDraft, client: Fields): void {
 
 export function readExternal(row: Fields, draft: Draft): GatusMonitor {
   const { monitor, group } = begin(row, draft, "external endpoint");
-  const intervalS = goDurationIn(memberOf(fieldsIn(memberOf(row, "heartbeat")), "interval")) ?? 0;
+  const intervalS = goDurationIn(memberOf(fieldsAt(row, "heartbeat"), "interval")) ?? 0;
   monitor.kind("push").period(intervalS > 0 ? intervalS : LONGEST_PERIOD_S, 0);
   if (!(intervalS > 0))
     monitor.changed("Gatus does not look when the job called last: here it is down after a week without a call");

@@ -9,7 +9,7 @@ import {
   wholeIn,
 } from "../channel-parts.ts";
 import type { Draft } from "../draft.ts";
-import { booleanIn, type Fields, fieldsIn, jsonIn, memberOf, quoted, textIn } from "../values.ts";
+import { booleanAt, type Fields, fieldsIn, jsonIn, memberOf, quoted, textAt } from "../values.ts";
 import { idIn, jsonMember, type KumaTables, rowsOf } from "./tables.ts";
 
 type Reading = { readonly draft: Draft; readonly path: string };
@@ -22,27 +22,27 @@ export function readChannels(tables: KumaTables, draft: Draft): ReadonlyMap<numb
     const id = idIn(memberOf(row, "id"));
     if (id === undefined) continue;
     const config = fieldsIn(jsonMember(row, "config"));
-    const name = textIn(memberOf(row, "name")) ?? textIn(memberOf(config, "name")) ?? `Notification ${id}`;
+    const name = textAt(row, "name") ?? textAt(config, "name") ?? `Notification ${id}`;
     const path = `notification ${id} (${quoted(name)})`;
-    const type = textIn(memberOf(config, "type")) ?? "";
-    const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+    const type = textAt(config, "type") ?? "";
+    const reader = memberOf(READERS, type);
     const parts = reader?.(config, { draft, path });
     if (parts === undefined) {
       if (reader === undefined) draft.notes.add("lost", path, `notifications by ${quoted(type)} are left out`);
       continue;
     }
-    const isActive = booleanIn(memberOf(row, "active")) ?? true;
+    const isActive = booleanAt(row, "active") ?? true;
     const key = draft.channel(`kuma-${id}`, name, { ...parts, ...(isActive ? {} : { active: false }) });
     if (key !== undefined) keys.set(id, key);
-    if (booleanIn(memberOf(row, "is_default")) === true)
+    if (booleanAt(row, "is_default") === true)
       draft.notes.add("info", path, "it was the default for new monitors; here a rule without a selector is");
   }
   return keys;
 }
 
-const text = (config: Fields, name: string) => textIn(memberOf(config, name))?.trim();
+const text = (config: Fields, name: string) => textAt(config, name)?.trim();
 const whole = (config: Fields, name: string) => wholeIn(memberOf(config, name));
-const flag = (config: Fields, name: string) => (booleanIn(memberOf(config, name)) === true ? true : undefined);
+const flag = (config: Fields, name: string) => (booleanAt(config, name) === true ? true : undefined);
 
 /** By what the type is called in Kuma. */
 const READERS: Readonly<Record<string, ChannelReader>> = {
@@ -140,7 +140,7 @@ const KUMA_BODY =
 function readWebhook(config: Fields, { draft, path }: Reading): ChannelParts {
   const contentType = text(config, "webhookContentType") ?? "json";
   const method = (text(config, "httpMethod") ?? "post").toUpperCase();
-  const custom = textIn(memberOf(config, "webhookCustomBody"));
+  const custom = textAt(config, "webhookCustomBody");
   if (contentType === "form-data") draft.notes.add("changed", path, "form data is sent as JSON");
   const headers = headersIn(fieldsIn(jsonIn(memberOf(config, "webhookAdditionalHeaders"))));
   return {

@@ -1,7 +1,7 @@
 /** Maintenance of Uptime Kuma: its strategies as schedules. */
 import type { Day, MaintenanceEntry, MaintenanceSchedule } from "../../../model/document/document.ts";
 import type { Draft } from "../draft.ts";
-import { booleanIn, type Fields, listIn, memberOf, numberIn, quoted, textIn } from "../values.ts";
+import { booleanAt, type Fields, listIn, memberOf, numberAt, numberIn, quoted, textAt } from "../values.ts";
 import { clockOf, dateIn, isZone, minuteOfDay, minutesBetween, wallTime } from "../zones.ts";
 import type { KumaMonitors } from "./monitors.ts";
 import { serverZone } from "./settings.ts";
@@ -29,9 +29,9 @@ export function readMaintenance(tables: KumaTables, draft: Draft, monitors: Kuma
   for (const row of rowsOf(tables, "maintenance")) {
     const id = idIn(memberOf(row, "id"));
     if (id === undefined) continue;
-    const title = textIn(memberOf(row, "title")) ?? `Maintenance ${id}`;
+    const title = textAt(row, "title") ?? `Maintenance ${id}`;
     const path = `maintenance ${id} (${quoted(title)})`;
-    if (booleanIn(memberOf(row, "active")) === false) {
+    if (booleanAt(row, "active") === false) {
       draft.notes.add("info", path, "it is switched off and is left out");
       continue;
     }
@@ -45,7 +45,7 @@ export function readMaintenance(tables: KumaTables, draft: Draft, monitors: Kuma
     if (schedule === undefined) continue;
     draft.maintenance(`kuma-${id}`, {
       title,
-      ...(textIn(memberOf(row, "description")) !== undefined && { text: textIn(memberOf(row, "description")) ?? "" }),
+      ...(textAt(row, "description") !== undefined && { text: textAt(row, "description") ?? "" }),
       select: { keys },
       schedule,
       timezone: zone,
@@ -56,7 +56,7 @@ export function readMaintenance(tables: KumaTables, draft: Draft, monitors: Kuma
 }
 
 function zoneOf(row: Fields, server: string, draft: Draft, path: string): string {
-  const named = textIn(memberOf(row, "timezone")) ?? "UTC";
+  const named = textAt(row, "timezone") ?? "UTC";
   const zone = named === "SAME_AS_SERVER" ? server : named;
   if (isZone(zone)) return zone;
   draft.notes.add("changed", path, `the time zone ${quoted(zone)} is not known: UTC is taken`);
@@ -66,12 +66,12 @@ function zoneOf(row: Fields, server: string, draft: Draft, path: string): string
 /** First and last day of what repeats. */
 function daysOf(row: Fields, { type }: MaintenanceSchedule): Pick<MaintenanceEntry, "starts_on" | "ends_on"> {
   if (type === "once") return {};
-  const [starts, ends] = [dateIn(textIn(memberOf(row, "start_date"))), dateIn(textIn(memberOf(row, "end_date")))];
+  const [starts, ends] = [dateIn(textAt(row, "start_date")), dateIn(textAt(row, "end_date"))];
   return { ...(starts !== undefined && { starts_on: starts }), ...(ends !== undefined && { ends_on: ends }) };
 }
 
 function scheduleOf(row: Fields, reading: Reading): MaintenanceSchedule | undefined {
-  const strategy = textIn(memberOf(row, "strategy")) ?? "";
+  const strategy = textAt(row, "strategy") ?? "";
   if (strategy === "single") return single(row, reading);
   if (strategy === "manual") return manual(reading);
   if (strategy === "cron") return byCron(row, reading);
@@ -79,7 +79,7 @@ function scheduleOf(row: Fields, reading: Reading): MaintenanceSchedule | undefi
   if (window === undefined) return lost(reading, "its times cannot be read");
   if (strategy === "recurring-weekday") return byWeekday(row, window, reading);
   if (strategy === "recurring-interval") {
-    const every = numberIn(memberOf(row, "interval_day")) ?? 1;
+    const every = numberAt(row, "interval_day") ?? 1;
     if (every === 1) return { type: "weekly", days: EVERY_DAY, ...window };
     return lost(reading, `a window every ${every} days: only days of the week and of the month can be said`);
   }
@@ -92,9 +92,7 @@ function lost({ draft, path }: Reading, message: string): undefined {
 }
 
 function single(row: Fields, reading: Reading): MaintenanceSchedule | undefined {
-  const [starts, ends] = ["start_date", "end_date"].map((name) =>
-    wallTime(textIn(memberOf(row, name)) ?? "", reading.zone),
-  );
+  const [starts, ends] = ["start_date", "end_date"].map((name) => wallTime(textAt(row, name) ?? "", reading.zone));
   if (starts === undefined || ends === undefined || ends <= starts) return lost(reading, "its times cannot be read");
   if (ends <= (reading.draft.options.nowMs ?? 0)) {
     reading.draft.notes.add("info", reading.path, "it is over and is left out");
@@ -111,8 +109,8 @@ function manual({ draft, path }: Reading): MaintenanceSchedule {
 }
 
 function byCron(row: Fields, reading: Reading): MaintenanceSchedule | undefined {
-  const cron = textIn(memberOf(row, "cron"))?.trim();
-  const minutes = Math.round((numberIn(memberOf(row, "duration")) ?? 0) / 60);
+  const cron = textAt(row, "cron")?.trim();
+  const minutes = Math.round((numberAt(row, "duration") ?? 0) / 60);
   if (cron === undefined || cron.length > LONGEST_CRON || minutes < 1) return lost(reading, "its times cannot be read");
   return { type: "cron", cron, minutes };
 }
@@ -123,7 +121,7 @@ interface Window {
 }
 
 function windowOf(row: Fields): Window | undefined {
-  const [from, to] = [minuteOfDay(textIn(memberOf(row, "start_time"))), minuteOfDay(textIn(memberOf(row, "end_time")))];
+  const [from, to] = [minuteOfDay(textAt(row, "start_time")), minuteOfDay(textAt(row, "end_time"))];
   if (from === undefined || to === undefined || from === to) return undefined;
   return { from: clockOf(from), minutes: minutesBetween(from, to) };
 }

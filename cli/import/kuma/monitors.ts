@@ -2,7 +2,7 @@
 import type { Draft } from "../draft.ts";
 import { eachInSteps } from "../importer.ts";
 import type { MonitorDraft } from "../monitor-draft.ts";
-import { booleanIn, type Fields, fieldsIn, listIn, memberOf, numberIn, quoted, textIn } from "../values.ts";
+import { booleanAt, type Fields, fieldsIn, listIn, memberOf, numberAt, quoted, textAt } from "../values.ts";
 import { setRecordType } from "../web-request.ts";
 import { portOf } from "./ports.ts";
 import type { ReadingMonitor } from "./reading.ts";
@@ -42,7 +42,7 @@ export function* readMonitors(tables: KumaTables, draft: Draft): Generator<void,
     if (monitor === undefined) return;
     byId.set(id, monitor);
     const groups = groupsAbove(row, rows);
-    monitor.active([row, ...groups].every((one) => booleanIn(memberOf(one, "active")) ?? true));
+    monitor.active([row, ...groups].every((one) => booleanAt(one, "active") ?? true));
     for (const path of pathsOf(groups)) monitor.tag(path);
     for (const tag of tags.get(id) ?? []) monitor.tag(tag);
   });
@@ -50,7 +50,7 @@ export function* readMonitors(tables: KumaTables, draft: Draft): Generator<void,
   return {
     byId,
     keysOf: (id) => [...within(id, children)].flatMap((one) => byId.get(one)?.key ?? []),
-    nameOf: (id) => textIn(memberOf(rows.get(id) ?? {}, "name")),
+    nameOf: (id) => textAt(rows.get(id) ?? {}, "name"),
     isGroup: (id) => memberOf(rows.get(id) ?? {}, "type") === "group",
   };
 }
@@ -71,10 +71,10 @@ const READERS: Readonly<Record<string, TypeReader>> = {
 /** @returns undefined for what cannot be watched here, which is noted */
 function readMonitor(id: number, row: Fields, reading: ReadingMonitor): MonitorDraft | undefined {
   const { draft } = reading;
-  const name = textIn(memberOf(row, "name")) ?? `Monitor ${id}`;
+  const name = textAt(row, "name") ?? `Monitor ${id}`;
   const path = `monitor ${id} (${quoted(name)})`;
-  const type = textIn(memberOf(row, "type")) ?? "";
-  const reader = Object.hasOwn(READERS, type) ? READERS[type] : undefined;
+  const type = textAt(row, "type") ?? "";
+  const reader = memberOf(READERS, type);
   const port = reader === undefined && draft.options.asPort === true ? portOf(type, row) : undefined;
   if (reader === undefined && port === undefined) {
     const way = draft.options.asPort !== true && portOf(type, row) !== undefined ? "; --as-port watches its port" : "";
@@ -88,39 +88,39 @@ function readMonitor(id: number, row: Fields, reading: ReadingMonitor): MonitorD
   }
   if (type !== "push") readPace(monitor, row);
   reader?.(monitor, row, reading);
-  if (textIn(memberOf(row, "description")) !== undefined) monitor.info("its description is left out");
+  if (textAt(row, "description") !== undefined) monitor.info("its description is left out");
   return monitor;
 }
 
 /** Interval, retries, time: of every type that asks something. */
 function readPace(monitor: MonitorDraft, row: Fields): void {
-  const interval = numberIn(memberOf(row, "interval")) ?? INTERVAL_S;
+  const interval = numberAt(row, "interval") ?? INTERVAL_S;
   monitor.interval(interval);
-  const timeout = numberIn(memberOf(row, "timeout")) ?? 0;
+  const timeout = numberAt(row, "timeout") ?? 0;
   monitor.timeout(timeout > 0 ? timeout : interval * 0.8);
   // Kuma counts tries after the first, a monitor here failures.
-  const retries = numberIn(memberOf(row, "maxretries")) ?? 0;
+  const retries = numberAt(row, "maxretries") ?? 0;
   monitor.failures(Math.max(retries, 0) + 1);
 }
 
 function readUpsideDown(monitor: MonitorDraft, row: Fields): void {
-  if (booleanIn(memberOf(row, "upside_down")) === true) monitor.lost("upside down mode: only website checks have it");
+  if (booleanAt(row, "upside_down") === true) monitor.lost("upside down mode: only website checks have it");
 }
 
 function readPing(monitor: MonitorDraft, row: Fields): void {
-  monitor.kind("ping").set("host", textIn(memberOf(row, "hostname"))?.trim());
-  const size = numberIn(memberOf(row, "packet_size")) ?? PACKET_BYTES;
+  monitor.kind("ping").set("host", textAt(row, "hostname")?.trim());
+  const size = numberAt(row, "packet_size") ?? PACKET_BYTES;
   if (size !== PACKET_BYTES) monitor.lost(`packets of ${size} bytes: ours have one size`);
   readUpsideDown(monitor, row);
 }
 
 function readPort(monitor: MonitorDraft, row: Fields, { days }: ReadingMonitor): void {
-  const [host, port] = [textIn(memberOf(row, "hostname"))?.trim(), numberIn(memberOf(row, "port"))];
+  const [host, port] = [textAt(row, "hostname")?.trim(), numberAt(row, "port")];
   monitor.kind("port").set("host", host).set("port", port);
-  const alert = textIn(memberOf(row, "expected_tls_alert")) ?? "none";
+  const alert = textAt(row, "expected_tls_alert") ?? "none";
   if (alert !== "none") monitor.lost(`the TLS alert ${quoted(alert)} that is expected`);
-  const security = textIn(memberOf(row, "smtp_security"));
-  if ((security === "secure" || security === "starttls") && booleanIn(memberOf(row, "expiry_notification")) === true) {
+  const security = textAt(row, "smtp_security");
+  if ((security === "secure" || security === "starttls") && booleanAt(row, "expiry_notification") === true) {
     monitor.kind("tls").set("starttls", security === "starttls" ? "smtp" : undefined);
     monitor.certificateDays(days.certificate);
     monitor.changed(
@@ -131,29 +131,23 @@ function readPort(monitor: MonitorDraft, row: Fields, { days }: ReadingMonitor):
 }
 
 function readMail(monitor: MonitorDraft, row: Fields): void {
-  const security = textIn(memberOf(row, "smtp_security"));
+  const security = textAt(row, "smtp_security");
   const ways: Readonly<Record<string, string>> = { secure: "tls", nostarttls: "none", starttls: "starttls" };
   const way = security !== undefined && Object.hasOwn(ways, security) ? ways[security] : "auto";
-  monitor
-    .kind("smtp")
-    .set("host", textIn(memberOf(row, "hostname"))?.trim())
-    .set("security", way);
-  monitor.set("port", numberIn(memberOf(row, "port")));
+  monitor.kind("smtp").set("host", textAt(row, "hostname")?.trim()).set("security", way);
+  monitor.set("port", numberAt(row, "port"));
   if (way !== "none") monitor.set("ssl_expiration", 0);
   readUpsideDown(monitor, row);
 }
 
 function readDns(monitor: MonitorDraft, row: Fields): void {
-  const servers = (textIn(memberOf(row, "dns_resolve_server")) ?? "").split(",").map((one) => one.trim());
+  const servers = (textAt(row, "dns_resolve_server") ?? "").split(",").map((one) => one.trim());
   const [server, ...others] = servers.filter((one) => one !== "");
-  monitor
-    .kind("dns")
-    .set("domain", textIn(memberOf(row, "hostname"))?.trim())
-    .set("host", server);
+  monitor.kind("dns").set("domain", textAt(row, "hostname")?.trim()).set("host", server);
   if (server === undefined) monitor.changed("no resolver is named: 1.1.1.1 is asked");
   if (others.length > 0) monitor.changed(`of several resolvers the first is asked, ${quoted(server)}`);
-  monitor.set("port", numberIn(memberOf(row, "port")));
-  const type = (textIn(memberOf(row, "dns_resolve_type")) ?? "A").toUpperCase();
+  monitor.set("port", numberAt(row, "port"));
+  const type = (textAt(row, "dns_resolve_type") ?? "A").toUpperCase();
   setRecordType(monitor, type);
   readConditions(monitor, row, type);
   readUpsideDown(monitor, row);
@@ -167,7 +161,7 @@ function readConditions(monitor: MonitorDraft, row: Fields, type: string): void 
   const conditions = listIn(jsonMember(row, "conditions"));
   if (conditions.length === 0) return;
   const one = fieldsIn(conditions.length === 1 ? conditions[0] : undefined);
-  const [operator, value] = [memberOf(one, "operator"), textIn(memberOf(one, "value"))];
+  const [operator, value] = [memberOf(one, "operator"), textAt(one, "value")];
   const isOnRecord = memberOf(one, "variable") === "record" && value !== undefined;
   if (isOnRecord && operator === "equals" && WHOLE_RECORDS.includes(type)) monitor.set("expected", [value]);
   else if (isOnRecord && operator === "contains") monitor.keyword(value);
@@ -175,10 +169,10 @@ function readConditions(monitor: MonitorDraft, row: Fields, type: string): void 
 }
 
 function readPush(monitor: MonitorDraft, row: Fields): void {
-  const interval = numberIn(memberOf(row, "interval")) ?? INTERVAL_S;
-  const retries = numberIn(memberOf(row, "maxretries")) ?? 0;
-  monitor.kind("push").period(interval, (numberIn(memberOf(row, "retry_interval")) ?? 0) * retries);
-  const token = textIn(memberOf(row, "push_token"));
+  const interval = numberAt(row, "interval") ?? INTERVAL_S;
+  const retries = numberAt(row, "maxretries") ?? 0;
+  monitor.kind("push").period(interval, (numberAt(row, "retry_interval") ?? 0) * retries);
+  const token = textAt(row, "push_token");
   if (token !== undefined && TOKEN.test(token)) monitor.set("token", token);
   else monitor.lostBeside("its token is not 10 to 64 letters or digits: the job must call the new address");
   readUpsideDown(monitor, row);
@@ -187,7 +181,7 @@ function readPush(monitor: MonitorDraft, row: Fields): void {
 function tagsByMonitor(tables: KumaTables): ReadonlyMap<number, readonly string[]> {
   const names = new Map<number, string>();
   for (const row of rowsOf(tables, "tag")) {
-    const [id, name] = [idIn(memberOf(row, "id")), textIn(memberOf(row, "name"))];
+    const [id, name] = [idIn(memberOf(row, "id")), textAt(row, "name")];
     if (id !== undefined && name !== undefined) names.set(id, name);
   }
   const tags = new Map<number, string[]>();
@@ -195,7 +189,7 @@ function tagsByMonitor(tables: KumaTables): ReadonlyMap<number, readonly string[
     const [id, tagId] = [idIn(memberOf(row, "monitor_id")), idIn(memberOf(row, "tag_id"))];
     const name = tagId === undefined ? undefined : names.get(tagId);
     if (id === undefined || name === undefined) continue;
-    const value = textIn(memberOf(row, "value"));
+    const value = textAt(row, "value");
     const list = tags.get(id);
     const tag = value === undefined ? name : `${name}:${value}`;
     if (list === undefined) tags.set(id, [tag]);
@@ -205,7 +199,7 @@ function tagsByMonitor(tables: KumaTables): ReadonlyMap<number, readonly string[
 }
 
 function activeProxies(tables: KumaTables): ReadonlySet<number> {
-  const active = rowsOf(tables, "proxy").filter((row) => booleanIn(memberOf(row, "active")) ?? true);
+  const active = rowsOf(tables, "proxy").filter((row) => booleanAt(row, "active") ?? true);
   return new Set(active.flatMap((row) => idIn(memberOf(row, "id")) ?? []));
 }
 
@@ -224,7 +218,7 @@ function groupsAbove(row: Fields, rows: ReadonlyMap<number, Fields>): readonly F
 
 /** `europe`, `europe/web`: a tag for each group above. */
 function pathsOf(groups: readonly Fields[]): readonly string[] {
-  const names = groups.map((group) => textIn(memberOf(group, "name")) ?? "").reverse();
+  const names = groups.map((group) => textAt(group, "name") ?? "").reverse();
   return names.map((_, index) => names.slice(0, index + 1).join("/"));
 }
 

@@ -3,7 +3,7 @@ import type { StatusPageComponent, StatusPageEntry, StatusPageGroup } from "../.
 import { before } from "../../../model/text.ts";
 import type { Draft } from "../draft.ts";
 import { keyOf } from "../keys.ts";
-import { booleanIn, cutTo, type Fields, memberOf, numberIn, quoted, textIn } from "../values.ts";
+import { booleanAt, cutTo, type Fields, memberOf, numberAt, quoted, textAt, textIn } from "../values.ts";
 import type { KumaMonitors } from "./monitors.ts";
 import { idIn, type KumaTables, rowsOf } from "./tables.ts";
 
@@ -30,7 +30,7 @@ export function readPages(tables: KumaTables, draft: Draft, monitors: KumaMonito
   const domains = domainsByPage(tables);
   for (const row of rowsOf(tables, "status_page")) {
     const id = idIn(memberOf(row, "id"));
-    const slug = textIn(memberOf(row, "slug"));
+    const slug = textAt(row, "slug");
     if (id === undefined || slug === undefined) continue;
     const path = `status page ${quoted(slug)}`;
     const shown = (groups.get(id) ?? []).flatMap((group) => groupOf(group, members, { draft, path, monitors }));
@@ -45,7 +45,7 @@ export function readPages(tables: KumaTables, draft: Draft, monitors: KumaMonito
     }
   }
   for (const row of rowsOf(tables, "incident")) {
-    if (booleanIn(memberOf(row, "active")) === false) continue;
+    if (booleanAt(row, "active") === false) continue;
     draft.notes.add(
       "info",
       `announcement ${quoted(memberOf(row, "title"))}`,
@@ -65,18 +65,18 @@ function lookOf(
   reading: ReadingPage & { readonly tables: KumaTables },
 ): Omit<StatusPageEntry, "groups"> {
   const { draft, path } = reading;
-  const theme = textIn(memberOf(row, "theme")) ?? "auto";
-  const css = textIn(memberOf(row, "custom_css"));
+  const theme = textAt(row, "theme") ?? "auto";
+  const css = textAt(row, "custom_css");
   const keepsCss =
     css !== undefined && css.trim() !== "" && css.trim() !== "body {\n  \n}" && Buffer.byteLength(css) <= MOST_CSS;
   if (css !== undefined && Buffer.byteLength(css) > MOST_CSS)
     draft.notes.add("lost", path, "its style is longer than 32 KiB");
   return {
     slug,
-    title: cutTo(textIn(memberOf(row, "title")) ?? slug, LONGEST_TITLE),
-    ...(textIn(memberOf(row, "description")) !== undefined && { text: textIn(memberOf(row, "description")) ?? "" }),
-    published: booleanIn(memberOf(row, "published")) ?? true,
-    index: booleanIn(memberOf(row, "search_engine_index")) ?? true,
+    title: cutTo(textAt(row, "title") ?? slug, LONGEST_TITLE),
+    ...(textAt(row, "description") !== undefined && { text: textAt(row, "description") ?? "" }),
+    published: booleanAt(row, "published") ?? true,
+    index: booleanAt(row, "search_engine_index") ?? true,
     ...(THEMES.includes(theme) && { theme }),
     ...(keepsCss && { css }),
     ...logoOf(row, reading),
@@ -88,7 +88,7 @@ function logoOf(
   row: Fields,
   { draft, path, tables }: ReadingPage & { readonly tables: KumaTables },
 ): { readonly logo?: string } {
-  const icon = textIn(memberOf(row, "icon"));
+  const icon = textAt(row, "icon");
   if (icon === undefined || icon === "/icon.svg") return {};
   const picture = icon.startsWith("data:") ? icon : tables.pictures?.get(before(icon, "?"));
   if (picture !== undefined && picture.length <= MOST_LOGO) return { logo: picture };
@@ -112,15 +112,15 @@ function groupOf(
     else if (monitors.isGroup(id))
       components.push({ select: { keys }, title: cutTo(name ?? "", LONGEST_TITLE), merge: "worst" });
     else components.push({ select: { keys } });
-    if (textIn(memberOf(row, "custom_url")) !== undefined)
+    if (textAt(row, "custom_url") !== undefined)
       draft.notes.add("info", path, `the address of its own for ${quoted(name)}: left out`);
   }
-  const title = cutTo(textIn(memberOf(group, "name")) ?? "Services", LONGEST_TITLE);
+  const title = cutTo(textAt(group, "name") ?? "Services", LONGEST_TITLE);
   return components.length === 0 ? [] : [{ title, components }];
 }
 
 function byWeight(rows: readonly Fields[]): readonly Fields[] {
-  const weight = (row: Fields) => numberIn(memberOf(row, "weight")) ?? 1_000;
+  const weight = (row: Fields) => numberAt(row, "weight") ?? 1_000;
   return [...rows].sort((one, other) => weight(one) - weight(other));
 }
 
@@ -138,7 +138,7 @@ function grouped(rows: readonly Fields[], column: string): ReadonlyMap<number, r
 
 function byPage(rows: readonly Fields[]): ReadonlyMap<number, readonly Fields[]> {
   return grouped(
-    rows.filter((row) => booleanIn(memberOf(row, "active")) !== false),
+    rows.filter((row) => booleanAt(row, "active") !== false),
     "status_page_id",
   );
 }
@@ -150,7 +150,7 @@ function inGroup(rows: readonly Fields[]): ReadonlyMap<number, readonly Fields[]
 function domainsByPage(tables: KumaTables): ReadonlyMap<number, readonly string[]> {
   const domains = new Map<number, string[]>();
   for (const row of rowsOf(tables, "status_page_cname")) {
-    const [id, domain] = [idIn(memberOf(row, "status_page_id")), textIn(memberOf(row, "domain"))];
+    const [id, domain] = [idIn(memberOf(row, "status_page_id")), textAt(row, "domain")];
     if (id === undefined || domain === undefined) continue;
     const list = domains.get(id);
     if (list === undefined) domains.set(id, [domain]);

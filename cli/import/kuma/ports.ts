@@ -1,6 +1,6 @@
 /** Checks of databases and brokers whose port can be watched instead. Pure. */
 import { parseUrl, withoutBrackets } from "../../../model/url.ts";
-import { type Fields, jsonIn, listIn, memberOf, numberIn, textIn } from "../values.ts";
+import { type Fields, jsonIn, listIn, memberOf, numberAt, numberIn, textAt, textIn } from "../values.ts";
 
 export interface HostAndPort {
   readonly host: string;
@@ -28,13 +28,13 @@ export function portOf(type: string, row: Fields): HostAndPort | undefined {
     return placeOf(textIn(first), RABBITMQ_PORT);
   }
   if (WITH_PORT.includes(type)) {
-    const host = textIn(memberOf(row, "hostname"))?.trim();
+    const host = textAt(row, "hostname")?.trim();
     const bare = host === undefined ? undefined : parseUrl(host)?.hostname || host;
-    const port = numberIn(memberOf(row, "port")) ?? MQTT_PORT;
+    const port = numberAt(row, "port") ?? MQTT_PORT;
     return bare === undefined ? undefined : { host: withoutBrackets(bare), port };
   }
   if (!Object.hasOwn(WITH_STRING, type)) return undefined;
-  const text = textIn(memberOf(row, "database_connection_string"));
+  const text = textAt(row, "database_connection_string");
   return type === "sqlserver" ? ofSqlServer(text) : placeOf(text, WITH_STRING[type] ?? 0);
 }
 

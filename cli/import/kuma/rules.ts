@@ -1,7 +1,7 @@
 /** Which monitors used which notifications in Kuma, as rules. */
 import { Audiences } from "../audiences.ts";
 import type { Draft } from "../draft.ts";
-import { type Fields, memberOf, numberIn } from "../values.ts";
+import { type Fields, memberOf, numberAt } from "../values.ts";
 import type { KumaMonitors } from "./monitors.ts";
 import { idIn, type KumaTables, linked, rowsOf } from "./tables.ts";
 
@@ -30,7 +30,7 @@ export function readRules(
 
 /** Kuma repeats after so many checks; null: never. */
 function repeatOf(row: Fields): number | null {
-  const checks = numberIn(memberOf(row, "resend_interval")) ?? 0;
+  const checks = numberAt(row, "resend_interval") ?? 0;
   if (checks <= 0) return null;
-  return checks * (numberIn(memberOf(row, "interval")) ?? INTERVAL_S);
+  return checks * (numberAt(row, "interval") ?? INTERVAL_S);
 }

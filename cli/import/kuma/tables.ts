@@ -1,5 +1,5 @@
 /** What Uptime Kuma keeps, as rows of its tables, whichever file they come from: a database, or the JSON backup of version 1. Pure. */
-import { type Fields, fieldsIn, isFields, jsonIn, listIn, memberOf, numberIn } from "../values.ts";
+import { type Fields, fieldsAt, isFields, jsonIn, memberOf, numberIn, rowsAt } from "../values.ts";
 
 /** Tables that are read; what another version lacks has no rows. */
 export const TABLES = [
@@ -55,21 +55,21 @@ export function linked(rows: readonly Fields[], from: string, to: string): Reado
 /** `{version, notificationList, monitorList, proxyList}` as tables; undefined when it is no backup. */
 export function tablesOfBackup(backup: unknown): KumaTables | undefined {
   if (!isFields(backup) || !Array.isArray(memberOf(backup, "monitorList"))) return undefined;
-  const monitors = listIn(memberOf(backup, "monitorList")).filter(isFields).map(snakeCased);
+  const monitors = rowsAt(backup, "monitorList").map(snakeCased);
   const links: Fields[] = [];
   const tags: Fields[] = [];
   const monitorTags: Fields[] = [];
   for (const monitor of monitors) {
     const id = memberOf(monitor, "id");
-    for (const [notification, isOn] of Object.entries(fieldsIn(memberOf(monitor, "notification_idlist"))))
+    for (const [notification, isOn] of Object.entries(fieldsAt(monitor, "notification_idlist")))
       if (isOn === true || isOn === 1) links.push({ monitor_id: id, notification_id: notification });
-    for (const tag of listIn(memberOf(monitor, "tags")).filter(isFields)) {
+    for (const tag of rowsAt(monitor, "tags")) {
       const tagId = memberOf(tag, "tag_id");
       tags.push({ id: tagId, name: memberOf(tag, "name") });
       monitorTags.push({ monitor_id: id, tag_id: tagId, value: memberOf(tag, "value") });
     }
   }
-  const others = (name: string) => listIn(memberOf(backup, name)).filter(isFields).map(snakeCased);
+  const others = (name: string) => rowsAt(backup, name).map(snakeCased);
   return {
     rows: {
       monitor: monitors,

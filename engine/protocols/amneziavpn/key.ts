@@ -4,6 +4,7 @@
  */
 import { inflateSync } from "node:zlib";
 import type { TunnelProtocol } from "../../../model/kind.ts";
+import { isFields } from "../../../model/plain-values.ts";
 import { TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 
 const SCHEME = "vpn://";
@@ -73,8 +74,7 @@ function bounded(config: string): string {
 type Members = Readonly<Record<string, unknown>>;
 
 function objectOf(value: unknown): Members {
-  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-  return Object.assign(Object.create(null), isObject ? value : {}) as Members;
+  return Object.assign(Object.create(null), isFields(value) ? value : {}) as Members;
 }
 
 function unpacked(letters: string): string {

@@ -2,6 +2,8 @@
  * `fm`, xray's masks as JSON. 3x-ui exports there what the link says in fields of its own as well (`obfs`, `mport`): that much is read, into those
  * fields. Other masks are refused, because without them it would be another link.
  */
+
+import { isFields } from "../../../model/plain-values.ts";
 import { type Ignore, type Parameters, paramOf, refuse } from "./field.ts";
 
 type Said = "obfs" | "obfspassword" | "mport" | "hopinterval";
@@ -64,8 +66,8 @@ function jsonOf(text: string): unknown {
 }
 
 function objectOf(value: unknown, field: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw refuse(field, "must be a JSON object");
-  return value as Readonly<Record<string, unknown>>;
+  if (!isFields(value)) throw refuse(field, "must be a JSON object");
+  return value;
 }
 
 /** Empty members say nothing. */

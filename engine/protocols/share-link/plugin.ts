@@ -1,4 +1,6 @@
 /** What stands between Shadowsocks and the network (SIP003), and what Shadowrocket and older clients write in its place. */
+
+import { isFields } from "../../../model/plain-values.ts";
 import { type Ignore, lineOf, numberOf, oneOf, type Parameters, paramOf, pathOf, refuse, sentNameOf } from "./field.ts";
 import { base64Text, type ShareLink } from "./link.ts";
 import type { Plugin } from "./proxy-config.ts";
@@ -88,9 +90,7 @@ function membersOf(text: string): ReadonlyMap<string, string> {
   } catch {
     throw refuse("v2ray-plugin", "is no JSON in base64");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw refuse("v2ray-plugin", "must be a JSON object");
-  }
+  if (!isFields(value)) throw refuse("v2ray-plugin", "must be a JSON object");
   const values = new Map<string, string>();
   for (const [key, member] of Object.entries(value)) {
     if (typeof member === "boolean") values.set(key, member ? "1" : "0");

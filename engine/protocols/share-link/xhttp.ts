@@ -1,4 +1,6 @@
 /** xhttp's mode and extra: an untrusted JSON object; only fields that xray knows and that have the right type are kept. */
+
+import { isFields } from "../../../model/plain-values.ts";
 import { type Parameters, paramOf, refuse } from "./field.ts";
 import type { Transport, XhttpExtra } from "./proxy-config.ts";
 
@@ -82,16 +84,12 @@ function objectOf(text: string): Record<string, unknown> {
   } catch {
     throw refuse("extra", "is not JSON");
   }
-  if (!isObject(value)) throw refuse("extra", "must be a JSON object");
+  if (!isFields(value)) throw refuse("extra", "must be a JSON object");
   return Object.assign(Object.create(null), value) as Record<string, unknown>;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function xmuxOf(value: unknown): Record<string, string | number> {
-  if (!isObject(value)) throw refuse("extra.xmux", "must be a JSON object");
+  if (!isFields(value)) throw refuse("extra.xmux", "must be a JSON object");
   const xmux = typed(value, XMUX, "extra.xmux.") as Record<string, string | number>;
   // xray refuses the two together when both say something.
   if (said(xmux.maxConcurrency) && said(xmux.maxConnections)) {
@@ -151,7 +149,7 @@ function numeric(value: unknown, kind: "range" | "number", field: string): strin
 
 function headersOf(value: unknown): Record<string, string> {
   if (value === undefined || value === null) return {};
-  if (!isObject(value)) throw refuse("extra.headers", "must be a JSON object");
+  if (!isFields(value)) throw refuse("extra.headers", "must be a JSON object");
   const headers: Record<string, string> = {};
   const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
   if (entries.length > MAX_HEADERS) throw refuse("extra.headers", `has more than ${MAX_HEADERS} headers`);

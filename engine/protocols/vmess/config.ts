@@ -2,6 +2,8 @@
  * vmess:// links in their five forms: base64 of JSON (v2rayN), an address with parameters (XTLS/Xray-core discussion 716), v2fly's
  * `net+tls:uuid-alterId@…`, base64 of `cipher:uuid@host:port` (Shadowrocket), and Quantumult's line.
  */
+
+import { isFields } from "../../../model/plain-values.ts";
 import { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "../../contract/tunnel.ts";
 import { parseHost, parsePort } from "../endpoint.ts";
 import { atFirst, hostOfHeaders } from "../share-link/field.ts";
@@ -133,12 +135,9 @@ const TLS_WORDS: Readonly<Record<string, string>> = { "1": "tls", true: "tls", "
 /** Own members as texts, lists joined; what exporters break in JSON (trailing commas, raw control characters) is mended first. */
 function valuesOf(text: string): Map<string, string> {
   const parsed = parseLenient(text);
-  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) {
-    throw new TunnelConfigError("the link's base64 holds no JSON object");
-  }
+  if (!isFields(parsed)) throw new TunnelConfigError("the link's base64 holds no JSON object");
   const values = new Map<string, string>();
-  for (const key of Object.keys(parsed)) {
-    const value = (parsed as Readonly<Record<string, unknown>>)[key];
+  for (const [key, value] of Object.entries(parsed)) {
     if (value !== null && value !== undefined) values.set(foldedName(key), textOf(value));
   }
   return values;

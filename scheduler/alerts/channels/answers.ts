@@ -1,4 +1,6 @@
 /** Answers of services: whether a message was delivered, in the service's words when it was not, and when to come again. Pure. */
+
+import { isFields } from "../../../model/plain-values.ts";
 import type { ChannelAnswer, SendOutcome } from "./channel.ts";
 import { tidy } from "./tidy.ts";
 
@@ -44,9 +46,7 @@ export function isOk({ status }: ChannelAnswer): boolean {
 export function jsonOf({ text }: ChannelAnswer): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : {};
+    return isFields(value) ? value : {};
   } catch {
     return {};
   }
