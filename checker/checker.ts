@@ -4,6 +4,7 @@
  * while its own network was cut, it sends as `unfit`: no other process can know.
  */
 
+import { setTimeout as pause } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
 import type { CheckRun, CheckSpec, ProberFitness } from "../engine/contract/messages.ts";
@@ -186,7 +187,7 @@ class Checker implements RunningChecker {
     await Promise.all([this.#server?.leave(), this.#checks?.close()]);
     const endAtMs = performance.now() + DRAIN_MS;
     while (this.#inFlight.inFlight > 0 && performance.now() < endAtMs) {
-      await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+      await pause(DRAIN_LOOK_MS);
     }
     // What still runs is answered as cancelled, and runs elsewhere.
     await this.#probers.close();

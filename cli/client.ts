@@ -1,4 +1,5 @@
 /** A client of a running service's REST API: what the terminal's commands and the demo ask with. */
+import { setTimeout as pause } from "node:timers/promises";
 import type { ClientConfig } from "../config.ts";
 import { CommandError } from "./command.ts";
 
@@ -209,7 +210,7 @@ async function askAgain(ask: () => Promise<unknown>): Promise<unknown> {
     } catch (error) {
       const pauseS = error instanceof AnswerError && error.status === 503 ? pauseOf(error.answer) : null;
       if (pauseS === null || tries >= TRIED_AGAIN) throw error;
-      await new Promise((resolve) => setTimeout(resolve, pauseS * 1_000));
+      await pause(pauseS * 1_000);
     }
   }
 }

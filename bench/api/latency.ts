@@ -1,5 +1,7 @@
 /** Latency at a steady rate: each request has its time, and one that had to wait for the one before counts from that time on. */
 import { Agent, request } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { percentile } from "../statistics.ts";
 
 export interface Latency {
   readonly requests: number;
@@ -27,17 +29,15 @@ export async function latencyOf(asked: Asked): Promise<Latency> {
   for (let n = 0; n < asked.requests; n++) {
     const dueAt = startedAt + (n * 1_000) / asked.perSecond;
     const waitMs = dueAt - performance.now();
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (waitMs > 0) await pause(waitMs);
     // A timer of ours that fired late is no fault of the server's.
     const from = waitMs > 0 ? performance.now() : dueAt;
     if (!(await ask(agent, asked, n))) refused += 1;
     latencies.push(performance.now() - from);
   }
   agent.destroy();
-  latencies.sort((a, b) => a - b);
-  const at = (share: number): number =>
-    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0;
-  return { requests: latencies.length, refused, p50Ms: at(0.5), p99Ms: at(0.99), maxMs: at(1) };
+  const [p50Ms = 0, p99Ms = 0, maxMs = 0] = [0.5, 0.99, 1].map((share) => percentile(latencies, share));
+  return { requests: latencies.length, refused, p50Ms, p99Ms, maxMs };
 }
 
 /** @returns whether it was let in */

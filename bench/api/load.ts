@@ -6,6 +6,7 @@
  */
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 
 export interface LoadReport {
   readonly requests: number;
@@ -76,8 +77,6 @@ function serverCpuS(): number {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
-
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 answerBytes = await measureOne();
 for (const socket of await Promise.all(Array.from({ length: Number(connections) }, open))) socket.write(batch);

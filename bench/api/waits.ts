@@ -5,7 +5,8 @@
  * Argument: the address.
  */
 import { Agent, request } from "node:http";
-import { percentile } from "../uptime/compare.ts";
+import { setTimeout as pause } from "node:timers/promises";
+import { percentile } from "../statistics.ts";
 
 export interface WaitsReport {
   readonly longestMs: number;
@@ -27,7 +28,7 @@ while (!isOver) {
   const startedAt = performance.now();
   await answered();
   waits.push(performance.now() - startedAt);
-  await new Promise((resolve) => setTimeout(resolve, ASKED_EVERY_MS));
+  await pause(ASKED_EVERY_MS);
 }
 agent.destroy();
 process.send?.({ longestMs: Math.max(0, ...waits), p99Ms: percentile(waits, 0.99) } satisfies WaitsReport);

@@ -9,7 +9,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { createTransport } from "../../engine/transport/index.ts";
 import { conditions } from "../parts/conditions.ts";
-import { type Burst, measureEach, median, openProberRig } from "./prober-rig.ts";
+import { median } from "../statistics.ts";
+import { type Burst, measureEach, openProberRig } from "./prober-rig.ts";
 
 const DOMAIN = "demo.sonde.net";
 /** Of 1,000 c-ares loses some: all their answers come to one socket. */

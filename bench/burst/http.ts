@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 import { createTransport, type TransportDeps } from "../../engine/transport/index.ts";
 import { createExchanger } from "../../engine/transport/native-exchange.ts";
 import { conditions } from "../parts/conditions.ts";
-import { type Burst, measure, median, openProberRig, type ProberRig } from "./prober-rig.ts";
+import { median } from "../statistics.ts";
+import { type Burst, measure, openProberRig, type ProberRig } from "./prober-rig.ts";
 
 const IN_FLIGHT = 64;
 const BARE_REQUEST = Buffer.from("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");

@@ -10,7 +10,8 @@ import type { Address, DialContext } from "../../engine/transport/transport.ts";
 import { startSystemPingService } from "../../native/system-ping.ts";
 import { conditions } from "../parts/conditions.ts";
 import { useOf } from "../process-tree.ts";
-import { measure, median, openProberRig } from "./prober-rig.ts";
+import { median } from "../statistics.ts";
+import { measure, openProberRig } from "./prober-rig.ts";
 
 const LOOPBACK: Address = { ip: "127.0.0.1", family: 4 };
 const CONTEXT: DialContext = {

@@ -10,7 +10,8 @@ import { createTransport } from "../../engine/transport/index.ts";
 import { connectTime } from "../../engine/transport/stream.ts";
 import type { Address, DialContext, Transport } from "../../engine/transport/transport.ts";
 import { conditions } from "../parts/conditions.ts";
-import { type Burst, measureEach, median, openProberRig } from "./prober-rig.ts";
+import { median } from "../statistics.ts";
+import { type Burst, measureEach, openProberRig } from "./prober-rig.ts";
 
 type ConnectTimeFunction = Transport["connectTime"];
 type Way = "native" | "node";

@@ -1,6 +1,6 @@
 /** `bench -- documents`: the plan of a document of many monitors and its apply, in a service of its own: wall time, and what the service's processes spend. */
 import { conditions } from "../parts/conditions.ts";
-import { percentile } from "../uptime/compare.ts";
+import { percentile } from "../statistics.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
 
 export interface DocumentsBenchOptions {

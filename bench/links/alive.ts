@@ -1,6 +1,7 @@
 /** Configs that are all alive: what Sonde gets out of a core beside what a minimal driver does, and that no verdict is wrong. */
 import type { Engine } from "../../model/subscription.ts";
-import { type Judged, measureOurs, measureRaw, median } from "./measure.ts";
+import { median } from "../statistics.ts";
+import { type Judged, measureOurs, measureRaw } from "./measure.ts";
 import { MIXED, WITH_QUIC } from "./mix.ts";
 import { cpuOfUs } from "./processor-time.ts";
 import type { Rig } from "./rig.ts";

@@ -1,7 +1,8 @@
 /** Half of the configs behind a port whose connections vanish: they may cost their own time and delay no others. */
 
+import { median } from "../statistics.ts";
 import { wrongs } from "./alive.ts";
-import { type Judged, measureOurs, median } from "./measure.ts";
+import { type Judged, measureOurs } from "./measure.ts";
 import { MIXED } from "./mix.ts";
 import { startBlackHole, stopProcess } from "./processes.ts";
 import type { Rig } from "./rig.ts";

@@ -1,6 +1,7 @@
 /** Whether the recorded round trip is the server's or our own crowd's. */
 
-import { measureOurs, median } from "./measure.ts";
+import { median } from "../statistics.ts";
+import { measureOurs } from "./measure.ts";
 import { PLAIN } from "./mix.ts";
 import type { Rig } from "./rig.ts";
 

@@ -123,8 +123,3 @@ function largestChildMiB(others: readonly number[]): number {
   const sizes = pids.filter((pid) => pid > 0 && !others.includes(pid)).map((pid) => residentBytes(pid) / 1_048_576);
   return Math.max(0, ...sizes);
 }
-
-export function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((one, other) => one - other);
-  return sorted[sorted.length >> 1] ?? Number.NaN;
-}

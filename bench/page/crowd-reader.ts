@@ -3,6 +3,8 @@
  * stream as the page does. Started with port and key; gets what it is to do, says what it saw.
  */
 import { Agent, type IncomingMessage, request } from "node:http";
+import { setTimeout as pause } from "node:timers/promises";
+import { percentile } from "../statistics.ts";
 
 export interface ToCrowd {
   readonly pages: number;
@@ -32,7 +34,6 @@ const LEAST_PAUSE_MS = 2_000;
 const MORE_PAUSE_MS = 3_000;
 const MOST_TRIES = 5;
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const any = (below: number): number => Math.floor(Math.random() * below);
 
 class Crowd {
@@ -59,15 +60,13 @@ class Crowd {
     for (const stream of this.#streams) stream.destroy();
     for (const agent of this.#agents) agent.destroy();
     const { user, system } = process.cpuUsage(cpu);
-    const sorted = this.#latencies.sort((a, b) => a - b);
-    const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
     return {
-      answers: sorted.length,
+      answers: this.#latencies.length,
       refused: this.#refused,
       events: this.#events,
       megabytes: this.#bytes / 1e6,
-      p50Ms: at(0.5),
-      p99Ms: at(0.99),
+      p50Ms: percentile(this.#latencies, 0.5),
+      p99Ms: percentile(this.#latencies, 0.99),
       cpuS: (user + system) / 1e6,
     };
   }

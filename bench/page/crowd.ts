@@ -4,11 +4,12 @@
  */
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { applyWebsites } from "../parts/apply-websites.ts";
 import { conditions } from "../parts/conditions.ts";
 import { type LogFigures, logFigures } from "../reads/log-figures.ts";
-import { percentile } from "../uptime/compare.ts";
+import { percentile } from "../statistics.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
 import { targetNets } from "../uptime/target-address.ts";
 import { startTarget, type TargetProcess } from "../uptime/target-process.ts";
@@ -50,7 +51,7 @@ export async function runCrowd(options: CrowdBenchOptions): Promise<void> {
     const service = await startServiceUnderTest(targetNets(target.port));
     try {
       const ids = await applyWebsites(service.client, target.port, { monitors, intervalS: interval });
-      await pause(warmUp);
+      await pause(warmUp * 1_000);
       const stretch = (isCrowded: boolean) => measure(service, target, ids, options, isCrowded);
       const without: Stretch[] = [await stretch(false)];
       const beside: Stretch[] = [];
@@ -75,7 +76,7 @@ async function measure(
   isCrowded: boolean,
 ): Promise<Stretch> {
   const [before, threadBefore, fromMs] = [service.use(), threadMs(service.pid), Date.now()];
-  const report = isCrowded ? await crowd(service, { pages, people, seconds, ids }) : await pause(seconds);
+  const report = isCrowded ? await crowd(service, { pages, people, seconds, ids }) : await pause(seconds * 1_000);
   const [after, threadAfter, toMs] = [service.use(), threadMs(service.pid), Date.now()];
   const figures = logFigures(await target.log(), { monitors, intervalMs: interval * 1_000, fromMs, toMs });
   const one = {
@@ -85,7 +86,7 @@ async function measure(
     report: report ?? null,
   };
   console.log(`  ${isCrowded ? "with pages   " : "without pages"} ${wordsOf(one)}`);
-  await pause(2);
+  await pause(2_000);
   return one;
 }
 
@@ -125,7 +126,7 @@ async function overviewsOf({ client, key, pid }: ServiceUnderTest): Promise<read
   const costs: number[] = [];
   const headers = { "x-api-key": key, "x-project-id": "prj_1", "accept-encoding": "identity" };
   for (let n = 0; n < OVERVIEWS; n++) {
-    await pause(1.1);
+    await pause(1_100);
     const before = threadMs(pid);
     const answer = await fetch(`${client.url}/api/v1/overview`, { headers });
     await answer.arrayBuffer();
@@ -151,8 +152,4 @@ function crowd(service: ServiceUnderTest, what: ToCrowd): Promise<CrowdReport> {
     });
     child.send(what);
   });
-}
-
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }

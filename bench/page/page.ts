@@ -1,8 +1,9 @@
 /** `npm run bench -- page`: the page in Debian's Chromium against a real service with many monitors, as a person at it sees them. */
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { type Browser, type CDPSession, chromium, type Page } from "playwright-core";
 import { conditions } from "../parts/conditions.ts";
-import { percentile } from "../uptime/compare.ts";
+import { percentile } from "../statistics.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
 
@@ -89,7 +90,7 @@ async function overviewCost({ client, key, pid }: ServiceUnderTest, rounds: numb
     return { requestMs: performance.now() - startedAtMs, threadMs: threadMs(pid) - threadBeforeMs };
   };
   for (let round = 0; round < rounds; round++) {
-    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await pause(1_100);
     made.push(await ask());
     kept.push(await ask());
   }

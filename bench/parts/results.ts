@@ -13,6 +13,7 @@ import { ResultsCopy } from "../../store/results/results-copy.ts";
 import { COLUMN_NAMES } from "../../store/results/schema.ts";
 import { Spool } from "../../store/results/spool.ts";
 import { useOf } from "../process-tree.ts";
+import { percentile } from "../statistics.ts";
 import { conditions } from "./conditions.ts";
 
 export const MONITORS = 5_000;
@@ -45,9 +46,6 @@ export function rowOf(index: number, testedAtMs: number): ResultRow {
     explanation: isDown ? '{"stage":"connect","address":"127.0.0.1:81","peer":null,"hint":null}' : "",
   };
 }
-
-const percentile = (values: readonly number[], share: number) =>
-  [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
 /** CPU of the child alone; ours is what is left of the tree. */
 function childCpuS(clickhouse: EmbeddedClickHouse): number {

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import Database from "better-sqlite3";
 import { FIRST_HOST, type Peer, type RunningPeer, type Site } from "./peer.ts";
 import { ended } from "./program.ts";
@@ -64,7 +65,7 @@ async function serving(folder: string, site: Site): Promise<ChildProcess> {
       await ended(child);
       throw new Error(`Uptime Kuma did not answer within ${START_WITHIN_MS / 1_000} s`);
     }
-    await new Promise((resolve) => setTimeout(resolve, ASK_EVERY_MS));
+    await pause(ASK_EVERY_MS);
   }
   return child;
 }

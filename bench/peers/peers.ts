@@ -5,10 +5,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../../engine/transport/free-port.ts";
 import { conditions } from "../parts/conditions.ts";
 import { useOf } from "../process-tree.ts";
-import { percentile } from "../uptime/compare.ts";
+import { percentile } from "../statistics.ts";
 import { startTarget, type TargetProcess } from "../uptime/target-process.ts";
 import { PEERS } from "./index.ts";
 import { FIRST_HOST, type Peer, type PeersOptions, type RunningPeer, type Site } from "./peer.ts";
@@ -79,7 +80,7 @@ async function measure(start: Start, options: PeersOptions): Promise<Round> {
   try {
     const peer = await start({ folder, targetPort: target.port, port: await freePort(FIRST_HOST), options });
     try {
-      await pause(peer.warmUpS);
+      await pause(peer.warmUpS * 1_000);
       return await stretch(peer, target, options.seconds);
     } finally {
       await peer.stop();
@@ -94,7 +95,7 @@ async function stretch(peer: RunningPeer, target: TargetProcess, seconds: number
   const answersBefore = (await target.log()).length / LOG_FIELDS;
   const before = useOf(peer.pid);
   const startedAt = performance.now();
-  await pause(seconds);
+  await pause(seconds * 1_000);
   const elapsedS = (performance.now() - startedAt) / 1_000;
   if (!peer.isUp()) throw new Error("it ended by itself");
   const after = useOf(peer.pid);
@@ -138,8 +139,4 @@ function row({ peer, rounds, reason }: PeerFigures): string {
 
 function say(options: PeersOptions, line: string): void {
   if (!options.json) process.stderr.write(`${line}\n`);
-}
-
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }

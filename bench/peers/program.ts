@@ -1,6 +1,7 @@
 /** A peer that is one program of Go: built from its sources, started with words and settings of its own. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { build, type PeerSource } from "./build.ts";
 import type { Peer, RunningPeer, Site } from "./peer.ts";
 
@@ -34,7 +35,7 @@ export function programPeer(program: ProgramPeer): Peer {
 
 async function started(program: ProgramPeer, binary: string, site: Site): Promise<RunningPeer> {
   const child = spawn(binary, program.words(site), { env: { PATH: "", ...program.env?.(site) }, stdio: "ignore" });
-  await new Promise((resolve) => setTimeout(resolve, LISTENS_AFTER_MS));
+  await pause(LISTENS_AFTER_MS);
   let isOver = false;
   const driving = program.drive?.(site, () => isOver);
   return {

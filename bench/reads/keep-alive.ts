@@ -1,6 +1,6 @@
 /** A keep-alive connection that asks one thing after the other, on a raw socket: a client library would cost more than the server. */
 import { connect, type Socket } from "node:net";
-import { percentile } from "../uptime/compare.ts";
+import { percentile } from "../statistics.ts";
 
 export interface Answer {
   readonly status: number;

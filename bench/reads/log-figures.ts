@@ -1,5 +1,5 @@
 /** What the target's log tells of checks in a window: how many came, and how late. Pure. */
-import { percentile } from "../uptime/compare.ts";
+import { percentile } from "../statistics.ts";
 
 export interface LogFigures {
   /** Of those that were due. */

@@ -2,6 +2,7 @@
  * Readers in a process of their own: each asks, waits for the whole answer, and asks again. Started with port and key; gets the paths of a
  * measurement, says what it saw.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { type Answer, fail, firstOf, KeepAlive, senderOf, timeOf } from "./keep-alive.ts";
 
 export interface ToReader {
@@ -52,7 +53,7 @@ async function measure({ paths, headers, fromAddress, readers, seconds }: ToRead
       bytes += answer.bytes;
       if (answer.status !== 200) refused += 1;
       // One that was refused comes again as a page would, and not at once.
-      if (answer.status !== 200) await new Promise((resolve) => setTimeout(resolve, 1_000));
+      if (answer.status !== 200) await pause(1_000);
     }
     reader.close();
   };

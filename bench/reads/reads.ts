@@ -3,6 +3,7 @@
  * tells whether a check was lost or late meanwhile.
  */
 import { fork } from "node:child_process";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Client } from "../../cli/client.ts";
 import { applyWebsites } from "../parts/apply-websites.ts";
@@ -82,7 +83,7 @@ async function measureAll(
   say(`  ${conditions()}; target, service, ClickHouse and readers share the cores, on loopback`);
   const ids = await applyWebsites(service.client, target.port, { monitors, intervalS: interval });
   await publishPage(service.client);
-  await pause(warmUp);
+  await pause(warmUp * 1_000);
   say(HEAD);
   const figures: ReadFigures[] = [];
   const wanted = readingsOf(ids).filter(({ name }) => only.length === 0 || only.some((word) => name.includes(word)));
@@ -91,7 +92,7 @@ async function measureAll(
     figures.push(one);
     say(lineOf(one));
     // What was read does not reach into the next.
-    await pause(3);
+    await pause(3_000);
   }
   return figures;
 }
@@ -163,7 +164,7 @@ async function measure(
 }
 
 async function nothing(seconds: number): Promise<ReaderReport> {
-  await pause(seconds);
+  await pause(seconds * 1_000);
   return { answers: 0, refused: 0, seconds, megabytes: 0, p50Ms: 0, p99Ms: 0, maxMs: 0, cpuS: 0 };
 }
 
@@ -215,8 +216,4 @@ function lineOf(one: ReadFigures): string {
 
 function row(cells: readonly string[]): string {
   return cells.map((cell, at) => (at === 0 ? cell.padEnd(WIDTHS[at] ?? 0) : cell.padStart(WIDTHS[at] ?? 0))).join(" ");
-}
-
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }

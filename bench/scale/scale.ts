@@ -2,6 +2,7 @@
  * `npm run bench -- scale`: one process with as many monitors as it gets, none of which is paused. What they cost while they are checked, how long a
  * restart takes, and how long people wait for lists, a search and the overview.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "../../cli/client.ts";
 import { type Latency, latencyOf } from "../api/latency.ts";
 import { conditions } from "../parts/conditions.ts";
@@ -94,10 +95,10 @@ async function idsOf(client: Client, monitors: number): Promise<readonly string[
 async function checked(service: ServiceUnderTest, target: TargetProcess, options: ScaleBenchOptions): Promise<void> {
   const { monitors, interval, seconds } = options;
   // All have had their first turn.
-  await pause(interval);
+  await pause(interval * 1_000);
   const [before, metricsBefore, answersBefore] = [service.use(), await read(service), await answersOf(target)];
   const startedAt = performance.now();
-  await pause(seconds);
+  await pause(seconds * 1_000);
   const elapsedS = (performance.now() - startedAt) / 1_000;
   const [after, metricsAfter, answers] = [service.use(), await read(service), await answersOf(target)];
   const done = answers - answersBefore;
@@ -126,7 +127,7 @@ async function restarted(
   const readyS = (performance.now() - stoppedAt) / 1_000;
   const wanted = (NEARLY * monitors) / interval;
   for (let before = await answersOf(target); performance.now() - stoppedAt < RESTART_WITHIN_MS; ) {
-    await pause(1);
+    await pause(1_000);
     const now = await answersOf(target);
     if (now - before >= wanted) {
       const fullS = (performance.now() - stoppedAt) / 1_000;
@@ -175,8 +176,4 @@ async function answersOf(target: TargetProcess): Promise<number> {
 
 function say(name: string, figure: string): void {
   console.log(`  ${name.padEnd(30)} ${figure}`);
-}
-
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }

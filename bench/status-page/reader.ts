@@ -3,6 +3,7 @@
  * asks, waits for the whole answer, and asks again. Open loop: requests leave at fixed times, whatever came of those before, as of people who do
  * not know of each other; what such a request waits for is counted from its time on.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { fail, firstOf, KeepAlive, senderOf, timeOf } from "../reads/keep-alive.ts";
 
 export interface ToPageReader {
@@ -96,7 +97,7 @@ class Measurement {
       for (; startedAt + (sent * 1_000) / rate <= performance.now(); sent++)
         waiting.push(startedAt + (sent * 1_000) / rate);
       send();
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await pause(1);
     }
     while (asking.size > 0) await Promise.all(asking);
   }

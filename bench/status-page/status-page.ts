@@ -4,6 +4,7 @@
  */
 import { fork } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Client } from "../../cli/client.ts";
 import { conditions } from "../parts/conditions.ts";
@@ -52,7 +53,7 @@ export async function runStatusPage({ monitors, checks, seconds, warmUp }: Statu
       console.log(`  ${conditions()}; target, service, ClickHouse and readers share the cores, on loopback`);
       await createMonitors(service.client, target.port, { monitors, intervalS });
       await publish(service.client);
-      await pause(warmUp);
+      await pause(warmUp * 1_000);
       const port = Number(new URL(service.client.url).port);
       console.log(
         row([
@@ -92,7 +93,7 @@ export async function runStatusPage({ monitors, checks, seconds, warmUp }: Statu
             checks === 0 ? "–" : `${(doneShare * 100).toFixed(1)} %`,
           ]),
         );
-        await pause(2);
+        await pause(2_000);
       }
     } finally {
       await service.stop();
@@ -136,8 +137,4 @@ function read(port: number, what: ToPageReader): Promise<PageReaderReport> {
 
 function row(cells: readonly string[]): string {
   return cells.map((cell, at) => (at === 0 ? cell.padEnd(30) : cell.padStart(10))).join(" ");
-}
-
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }

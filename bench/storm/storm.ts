@@ -4,6 +4,8 @@
  */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import { conditions } from "../parts/conditions.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "../uptime/service.ts";
 import { targetNets } from "../uptime/target-address.ts";
@@ -39,7 +41,7 @@ export async function runStorm({ monitors, interval, seconds, warmUp }: StormBen
       await listen(service, phone);
       console.log(`storm: ${monitors} http monitors every ${interval} s\n  ${conditions()}`);
       await createMonitors(service.client, target.port, { monitors, intervalS: interval });
-      await pause(warmUp);
+      await pause(warmUp * 1_000);
       await stretch(service, "before", seconds, messages);
       target.fail(1_000);
       await stretch(service, "all go down", seconds, messages);
@@ -56,14 +58,10 @@ export async function runStorm({ monitors, interval, seconds, warmUp }: StormBen
 
 /** What takes the messages of a channel. */
 async function startPhone(messages: Told[]): Promise<Server> {
-  const server = createServer((request, response) => {
-    const pieces: Buffer[] = [];
-    request.on("data", (piece: Buffer) => void pieces.push(piece));
-    request.on("end", () => {
-      const { title } = JSON.parse(Buffer.concat(pieces).toString()) as { readonly title: string };
-      messages.push({ atMs: Date.now(), title });
-      response.end('{"id":"x"}');
-    });
+  const server = createServer(async (request, response) => {
+    const { title } = (await json(request)) as { readonly title: string };
+    messages.push({ atMs: Date.now(), title });
+    response.end('{"id":"x"}');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
   return server;
@@ -79,7 +77,7 @@ async function stretch(service: ServiceUnderTest, name: string, seconds: number,
   messages.length = 0;
   const fromMs = Date.now();
   const before = bucketsOf(await service.metrics());
-  await pause(seconds);
+  await pause(seconds * 1_000);
   const after = bucketsOf(await service.metrics());
   const late = after.map(([bound, count], at) => [bound, count - (before[at]?.[1] ?? 0)] as const);
   const openedMs = messages.length === 0 ? null : await firstOpened(service, fromMs);
@@ -122,8 +120,4 @@ function wordOf(late: readonly (readonly [string, number])[]): string {
       ([bound, count]) => `${bound} s: ${all - count} (${all === 0 ? 0 : (((all - count) / all) * 100).toFixed(2)} %)`,
     )
     .join(", ");
-}
-
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }

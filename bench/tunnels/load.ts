@@ -13,6 +13,7 @@ import type { TunnelProtocol } from "../../model/kind.ts";
 import type { CheckOutcome } from "../../model/result.ts";
 import { createRandomBytes } from "../../native/random-bytes.ts";
 import { useOf } from "../process-tree.ts";
+import { percentile } from "../statistics.ts";
 
 export interface LoadOrder {
   readonly kind: TunnelProtocol;
@@ -160,8 +161,6 @@ function report(
   serverS: number,
 ): void {
   if (name === "") return;
-  const latencies = latenciesMs.sort((one, other) => one - other);
-  const at = (share: number) => latencies[Math.floor(latencies.length * share)] ?? 0;
   const failures = outcomes.filter(({ verdict }) => verdict !== "ok");
   const figures: LoadReport = {
     name,
@@ -171,8 +170,8 @@ function report(
     serverCores: (serverS / wallMs) * 1_000,
     failed: failures.length,
     failure: failures[0]?.message ?? null,
-    latencyP50Ms: at(0.5),
-    latencyP99Ms: at(0.99),
+    latencyP50Ms: percentile(latenciesMs, 0.5),
+    latencyP99Ms: percentile(latenciesMs, 0.99),
     rssMb: Math.round(process.memoryUsage.rss() / 1_000_000),
   };
   process.stdout.write(`${JSON.stringify(figures)}\n`);

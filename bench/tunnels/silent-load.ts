@@ -10,6 +10,7 @@ import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
 import { startPool } from "../../engine/pool/pool.ts";
 import { connectProbers, type Probers } from "../../engine/pool/probers.ts";
 import type { CheckOutcome } from "../../model/result.ts";
+import { percentile } from "../statistics.ts";
 
 export interface SilentOrder {
   readonly servers: number;
@@ -123,16 +124,15 @@ async function phase(name: string, silentChecks: number, mostMs: number, startsP
   }
   const seconds = (performance.now() - startedAt) / 1_000;
   const used = process.cpuUsage(cpu);
-  const sorted = lateness.sort((one, other) => one - other);
   const report: SilentReport = {
     name,
     seconds,
     silent,
     others,
     latenessMs: {
-      p50: sorted[sorted.length >> 1] ?? 0,
-      p99: sorted[Math.floor(sorted.length * 0.99)] ?? 0,
-      max: sorted.at(-1) ?? 0,
+      p50: percentile(lateness, 0.5),
+      p99: percentile(lateness, 0.99),
+      max: percentile(lateness, 1),
     },
     rssMb: Math.round(mostRss / 1_000_000),
     cores: (used.user + used.system) / 1e6 / seconds,

@@ -2,8 +2,9 @@
  * Cold start: a service that knows its monitors is started, and every one must be checked within one interval of its being ready,
  * evenly and without a burst. The target's log says when.
  */
+import { setTimeout as pause } from "node:timers/promises";
 import { conditions } from "../parts/conditions.ts";
-import { percentile } from "./compare.ts";
+import { percentile } from "../statistics.ts";
 import { startServiceUnderTest } from "./service.ts";
 import { targetNets } from "./target-address.ts";
 import { startTarget } from "./target-process.ts";
@@ -25,7 +26,7 @@ export async function runColdStart(options: ColdStartOptions): Promise<void> {
     service = await service.restart();
     const readyAtMs = Date.now();
     process.stderr.write(`started again in ${readyAtMs - stoppedAtMs} ms, waiting for one interval …\n`);
-    await new Promise((resolve) => setTimeout(resolve, (intervalS + 2) * 1_000));
+    await pause((intervalS + 2) * 1_000);
     const firstAtMs = firstAnswers(await target.log(), readyAtMs - 500);
     const sinceReadyS = [...firstAtMs.values()].map((atMs) => (atMs - readyAtMs) / 1_000);
     const perSecond = countBySecond(sinceReadyS);

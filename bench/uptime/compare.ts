@@ -49,9 +49,3 @@ export function compare(answers: readonly LoggedAnswer[], results: readonly Reco
   }
   return { results: results.length, wrongVerdicts, unmatched, overheadMs };
 }
-
-/** @returns the value below which that share of the numbers lies; NaN for none */
-export function percentile(numbers: readonly number[], share: number): number {
-  const sorted = Float64Array.from(numbers).sort();
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
-}

@@ -4,14 +4,16 @@
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createConnectTimer } from "../../engine/transport/connect-time.ts";
 import { createPing } from "../../engine/transport/icmp.ts";
 import { createTransport, type TransportDeps } from "../../engine/transport/index.ts";
 import { createExchanger } from "../../engine/transport/native-exchange.ts";
-import { median, openProberRig } from "../burst/prober-rig.ts";
+import { openProberRig } from "../burst/prober-rig.ts";
 import { conditions } from "../parts/conditions.ts";
 import { checksBetween, readMetrics } from "../scale/metrics.ts";
+import { median } from "../statistics.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "./service.ts";
 import { TARGET_HOSTS, targetHost } from "./target-address.ts";
 import { startTarget } from "./target-process.ts";
@@ -111,9 +113,9 @@ async function ofProduct(
   const service = await startServiceUnderTest("127.0.0.0/24");
   try {
     await createAll(service, kind, targets, monitors);
-    await pause(WARM_UP_S);
+    await pause(WARM_UP_S * 1_000);
     const [before, textBefore, fromMs] = [service.use(), await service.metrics(), performance.now()];
-    await pause(seconds);
+    await pause(seconds * 1_000);
     const [after, textAfter] = [service.use(), await service.metrics()];
     const elapsedS = (performance.now() - fromMs) / 1_000;
     const checks = countIn(textAfter) - countIn(textBefore);
@@ -148,5 +150,3 @@ function countIn(text: string, verdict?: string): number {
     .filter((line) => verdict === undefined || line.includes(`verdict="${verdict}"`))
     .reduce((sum, line) => sum + Number(line.split(" ").at(-1)), 0);
 }
-
-const pause = (seconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, seconds * 1_000));

@@ -3,6 +3,7 @@
  * of each is printed, because a leak is seen only over an hour. `npm run bench -- uptime --soak 60 --monitors 5000`
  */
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 import { conditions } from "../parts/conditions.ts";
 import { descendants, useOf } from "../process-tree.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "./service.ts";
@@ -52,7 +53,7 @@ async function samplesOf(service: ServiceUnderTest, minutes: number): Promise<re
   const beganMs = performance.now();
   const samples: Sample[] = [];
   while (performance.now() - beganMs < minutes * 60_000) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await pause(LOOK_MS);
     samples.push(sampleOf(service.pid, (performance.now() - beganMs) / 1_000));
   }
   return samples;

@@ -2,10 +2,12 @@
  * The whole product end to end: monitors created through the API, checked on schedule, judged and stored; every verdict compared with
  * the target's own log. `npm run bench -- uptime --monitors 5000 --interval 1`
  */
+import { setTimeout as pause } from "node:timers/promises";
 import type { Client } from "../../cli/client.ts";
 import { conditions } from "../parts/conditions.ts";
 import type { TreeUse } from "../process-tree.ts";
-import { type Comparison, compare, type LoggedAnswer, percentile, type RecordedResult } from "./compare.ts";
+import { percentile } from "../statistics.ts";
+import { type Comparison, compare, type LoggedAnswer, type RecordedResult } from "./compare.ts";
 import { type RunningSonde, startServiceUnderTest } from "./service.ts";
 import { TARGET_HOSTS, targetHost, targetNets } from "./target-address.ts";
 import { startTarget, type TargetProcess } from "./target-process.ts";
@@ -73,7 +75,7 @@ export async function measureUptime(
 ): Promise<UptimeFigures> {
   say(options, `creating ${options.monitors} monitors through the API …`);
   const ids = await createMonitors(service.client, target.port, options);
-  await pause(options.warmUpS);
+  await pause(options.warmUpS * 1_000);
   say(options, `measuring for ${options.seconds} s …`);
   const window = await measure(service, options.seconds);
   say(options, "comparing results with the target's log …");
@@ -123,7 +125,7 @@ async function measure(service: RunningSonde, seconds: number): Promise<Window> 
   const fromMs = Date.now();
   let residentMiB = before.residentMiB;
   for (let second = 0; second < seconds; second++) {
-    await pause(1);
+    await pause(1_000);
     residentMiB = Math.max(residentMiB, service.use().residentMiB);
   }
   const after = service.use();
@@ -161,7 +163,7 @@ async function evaluate(
 ): Promise<UptimeFigures> {
   const { intervalS, seconds } = options;
   // What was measured last is readable a batch and an insert later.
-  await pause(6);
+  await pause(6_000);
   const answers = answersByMonitor(await target.log(), ids.length);
   const comparisons: Comparison[] = [];
   const latenessMs: number[] = [];
@@ -275,10 +277,6 @@ function print(options: UptimeBenchOptions, figures: UptimeFigures): void {
 
 function say(options: UptimeBenchOptions, line: string): void {
   if (!options.json) process.stderr.write(`${line}\n`);
-}
-
-function pause(seconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
 }
 
 function round(value: number): number {

@@ -1,5 +1,6 @@
 /** A whole run of `sonde bulk`: list, probers, progress, results, and how it ends. */
 
+import { setImmediate as breathe } from "node:timers/promises";
 import { hasDumbTerminal } from "../../config.ts";
 import type { Direct, DirectState, EngineOptions } from "../../engine/direct/direct.ts";
 import { parseVerifyUrl } from "../../engine/direct/links.ts";
@@ -186,10 +187,6 @@ async function measure(
 /** Results that come as they are made show themselves that it goes on. */
 function hasProgress({ isStreaming }: Writer): boolean {
   return process.stderr.isTTY && !hasDumbTerminal() && !(isStreaming && process.stdout.isTTY);
-}
-
-function breathe(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function ofProtocols(list: BulkList, words: string | undefined): BulkList {

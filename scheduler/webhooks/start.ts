@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
+import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
 import type { EngineOptions } from "../../engine/contract/options.ts";
 import { createTransport } from "../../engine/transport/index.ts";
@@ -94,7 +94,7 @@ export function startSender(options: SenderOptions): RunningSender {
       const inFlight = (): number => (sending === undefined ? 0 : sending.sender.inFlight + sending.alerts.inFlight);
       const endAtMs = SYSTEM_CLOCKS.monotonicNowMs() + DRAIN_MS;
       while (inFlight() > 0 && SYSTEM_CLOCKS.monotonicNowMs() < endAtMs) {
-        await new Promise((resolve) => setTimeout(resolve, DRAIN_LOOK_MS));
+        await pause(DRAIN_LOOK_MS);
       }
       await turning.stop();
       sending?.sender.abort();

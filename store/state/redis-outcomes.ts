@@ -5,6 +5,7 @@
  * a while. What is refused is counted (refusals.ts); the runs that it may have answered are missed at their deadlines.
  */
 
+import { setTimeout as pause } from "node:timers/promises";
 import { MOST_ENTRY_CHARACTERS, parseOutcomes } from "./message-readers.ts";
 import { connect, end, type Link } from "./redis.ts";
 import type { Mailbox } from "./redis-mailbox.ts";
@@ -86,7 +87,7 @@ export class OutcomeReader {
         else await this.#readAll(link, address);
       } catch {
         if (link?.isOverrun === true) this.#isCareful = true;
-        await pause();
+        await pause(RETRY_MS);
       }
     }
     if (link !== undefined) await end(link.redis);
@@ -102,7 +103,7 @@ export class OutcomeReader {
   async #readAll(link: Link, address: string): Promise<void> {
     const from = this.#locations();
     const startedAtMs = performance.now();
-    if (from.length === 0) return pause();
+    if (from.length === 0) return pause(RETRY_MS);
     link.allow(MOST_ANSWER_BYTES);
     await this.#readSome(link, from, address, ENTRIES_PER_READ, BLOCK_MS);
     this.#sayCaughtUp(startedAtMs);
@@ -245,8 +246,4 @@ export class OutcomeReader {
     this.#shares.take(location, count * REFUSAL_COSTS, performance.now());
     this.#options.onRefused(location, count, reason);
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, RETRY_MS));
 }

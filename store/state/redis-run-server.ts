@@ -1,4 +1,5 @@
 /** A checker's side of runs over Redis: keeps its stream and its report alive, takes what is sent, and answers. */
+import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { storableText } from "../../model/plain-values.ts";
 import { type CheckerReport, REPORT_EVERY_MS } from "./checkers.ts";
@@ -148,7 +149,7 @@ class RedisRunServer<Spec> implements RunServer {
     const endAtMs = performance.now() + CLOSE_WITHIN_MS;
     while (this.#unsentCount > 0 && performance.now() < endAtMs) {
       await this.#send();
-      if (this.#unsentCount > 0) await pause();
+      if (this.#unsentCount > 0) await pause(RETRY_MS);
     }
     clearTimeout(this.#gathering);
     await Promise.all([end(this.#writing.redis), end(this.#reading.redis)]);
@@ -251,7 +252,7 @@ class RedisRunServer<Spec> implements RunServer {
       try {
         await this.#readOnce(this.#reading.redis);
       } catch {
-        await pause();
+        await pause(RETRY_MS);
       }
     }
   }
@@ -259,7 +260,7 @@ class RedisRunServer<Spec> implements RunServer {
   /** What was read before is deleted on the way. */
   async #readOnce(redis: Redis): Promise<void> {
     const [after, name] = [this.#lastRead, this.#name];
-    if (name === null) return pause();
+    if (name === null) return pause(RETRY_MS);
     const key = runsKey(name);
     const commands = redis.pipeline();
     if (this.#readIds.length > 0) commands.xdel(key, ...this.#readIds);
@@ -362,8 +363,4 @@ function entryOf(waiting: readonly SentOutcome[]): {
     if (json.length <= MOST_JSON_CHARACTERS || count === 1) return { outcomes, json };
     count = Math.ceil(count / 2);
   }
-}
-
-function pause(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, RETRY_MS));
 }

@@ -1,5 +1,6 @@
 /** State that many processes share: counters in Redis, one Lua script per operation that must be atomic; notices by pub/sub. */
 import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { StoreError } from "../errors.ts";
 import type { Script } from "./lua/script.ts";
@@ -205,7 +206,7 @@ async function untilLoaded(redis: Redis): Promise<void> {
     } catch (error) {
       if (!String(error).includes("LOADING") || performance.now() > endAtMs) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, LOADING_LOOK_MS));
+    await pause(LOADING_LOOK_MS);
   }
 }
 

@@ -7,6 +7,7 @@
 import { statfsSync } from "node:fs";
 import type { AddressInfo } from "node:net";
 import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
 import { hideFromOthers } from "../../../native/sandbox/own-process.ts";
 import { giveBackStartPages } from "../../../native/start-pages.ts";
 import { claimDataFolder } from "../../data-folder.ts";
@@ -162,7 +163,7 @@ function keepPulse(engine: Engine): () => void {
 /** Inserts get a moment; one that does not end is sent again after the next start. What was written is in files. */
 async function stopAfter(inserts: () => number): Promise<void> {
   const until = performance.now() + STOP_MS;
-  while (inserts() > 0 && performance.now() < until) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (inserts() > 0 && performance.now() < until) await pause(5);
   endNow();
 }
 
