@@ -1,12 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { ConfigError, forgetSecrets, loadClientConfig, loadConfig, loadCorePaths } from "./config.ts";
 import { STANDARD_CAPS } from "./model/caps.ts";
+import { temporaryFolder } from "./testkit/temporary-folder.ts";
 
-const credentials = mkdtempSync(join(tmpdir(), "sonde-credentials-"));
-afterAll(() => rmSync(credentials, { recursive: true, force: true }));
+const credentials = temporaryFolder();
 
 describe("the sealing key's place", () => {
   it("is what was set, then the service manager's credential, then the data folder", () => {

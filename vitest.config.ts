@@ -28,6 +28,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 240_000,
     sequence: { sequencer: LongestFirst },
+    // Of every project.
+    setupFiles: ["testkit/folders-end.ts"],
     // Groups load the same sources: each file is transformed once for all of them, and again when its text changes.
     experimental: { fsModuleCache: true },
     projects: [

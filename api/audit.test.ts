@@ -1,11 +1,10 @@
 /** What every route says of the audit log, and how the entries are bounded. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { SYSTEM_ACTOR } from "../model/actor.ts";
 import { createAudit } from "../store/sql/accounts/audit.ts";
 import { openSqlite } from "../store/sql/db/sqlite.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { auditRule } from "./audit.ts";
 import { routes } from "./endpoints/index.ts";
 
@@ -22,7 +21,7 @@ it.each(
 });
 
 it("keeps the newest entries of a workspace, and no others", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-audit-"));
+  const folder = temporaryFolder();
   const database = await openSqlite({ file: join(folder, "control.sqlite"), durable: false });
   const audit = createAudit(database, 10);
   const entry = { projectId: null, actor: SYSTEM_ACTOR, what: "thing.changed", detail: {}, address: null } as const;
@@ -34,5 +33,4 @@ it("keeps the newest entries of a workspace, and no others", async () => {
     Array.from({ length: 10 }, (_, index) => 1_040 - 2 * index),
   );
   await database.close();
-  rmSync(folder, { recursive: true });
 });

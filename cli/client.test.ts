@@ -1,13 +1,12 @@
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { expect, it } from "vitest";
+import { listen } from "../demo/loopback.ts";
 import { connect } from "./client.ts";
 
 /** What an answer of this kind makes of a read. */
 async function failureOf(answer: RequestListener, withinMs?: number): Promise<string> {
   const server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listen(server)}`;
   try {
     const client = connect({ url, key: "uk1_x", project: "prj_1" });
     const asked = withinMs === undefined ? client.get("/servers") : client.post("/servers", {}, withinMs);
@@ -88,9 +87,9 @@ it("asks again when a read is told to come again, and gives up in the end; a cha
       JSON.stringify(isBusy ? { error: true, code: 503, message: "busy", retry_after: 0 } : { servers: [] }),
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listen(server);
   try {
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const url = `http://127.0.0.1:${port}`;
     const client = connect({ url, key: "uk1_x", project: "prj_1" });
     expect(await client.get("/servers")).toEqual({ servers: [] });
     expect(asked.splice(0)).toEqual(["GET", "GET", "GET"]);

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { serviceDatabase } from "./service-data.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sonde-service-data-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 it("is found, is not there, or cannot be opened: each in words of its own", () => {
   expect(() => serviceDatabase(folder)).toThrow(/^there is no data of a service in .*SONDE_DATA_DIR/);

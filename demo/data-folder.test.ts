@@ -1,12 +1,11 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { loadConfig } from "../config.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { chooseDemoData, ForeignDataError, markDemoFolder } from "./data-folder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "sonde-demo-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder();
 
 const folder = () => mkdtempSync(join(root, "data-"));
 const of = (dataDir: string, env: Readonly<Record<string, string>> = {}) =>

@@ -5,12 +5,12 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { createServer as createTcpServer } from "node:net";
 import { boundsHere, spawnBound } from "../engine/cores/core-process.ts";
 import { type CorePaths, findCore, PROGRAMS } from "../engine/cores/program.ts";
 import { makeCertificate } from "./certificates.ts";
+import { LOOPBACK, listen } from "./loopback.ts";
 
-const LOOPBACK = "127.0.0.1";
 /** Of the servers that the list names, each with an address of its own: a monitor watches an address. */
 const SERVERS_NET = "127.0.1";
 /** What is asked through a link: answers with the token that the question has. */
@@ -65,9 +65,7 @@ export async function startLinks(paths: CorePaths): Promise<DemoLinks | null> {
   const places = ports.map((port, index) => `${hostOf(index)}:${port}`);
   const links = inbounds.map(({ link }, index) => link(places[index] ?? "")).join("\n");
   const provider = createProvider(Buffer.from(links).toString("base64"));
-  provider.listen(0, LOOPBACK);
-  await once(provider, "listening");
-  const { port } = provider.address() as AddressInfo;
+  const port = await listen(provider);
   const base = `http://${LOOPBACK}:${port}`;
   return {
     openings: [...places, `${LOOPBACK}:${port}`].map((place) => place.replace(":", "/32:")),
@@ -132,9 +130,8 @@ function vmess(id: string, to: string): string {
 
 /** Free a moment ago, all at once, so that they differ. */
 async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createTcpServer().listen(0, LOOPBACK));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  const servers = Array.from({ length: count }, () => createTcpServer());
+  const ports = await Promise.all(servers.map((server) => listen(server)));
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
 }

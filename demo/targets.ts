@@ -2,12 +2,12 @@
 import { createSocket } from "node:dgram";
 import { createServer as createHttpServer, type RequestListener, type Server } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
-import { type AddressInfo, createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
+import { createServer as createTcpServer, type Socket, type Server as TcpServer } from "node:net";
 import type { AnyUptime } from "../engine/contract/registry.ts";
 import { type AskedSites, askedSites } from "./asked.ts";
 import { makeAuthority, makeCertificate } from "./certificates.ts";
+import { bind, LOOPBACK, listen } from "./loopback.ts";
 
-const LOOPBACK = "127.0.0.1";
 const DAY_MS = 86_400_000;
 /** The flapping site's rhythm, ms: short enough that an incident opens and closes within the first minute. */
 const FLAP_UP_MS = 20_000;
@@ -56,7 +56,7 @@ export async function startTargets(kinds: readonly DemoKind[]): Promise<DemoTarg
     api: asked.api,
     own: asked.own,
   };
-  const ports = await Promise.all(Object.values(servers).map(listen));
+  const ports = await Promise.all(Object.values(servers).map((server) => listen(server)));
   const [flappingPort = 0, hangingPort = 0, expiringPort = 0, apiPort = 0, ownPort = 0] = ports;
   const own = await Promise.all(kinds.map(async (kind) => [kind.kind, await startOwn(kind.demo)] as const));
   const byKind = new Map<string, OwnTarget>(own);
@@ -105,13 +105,6 @@ function page(body: string): RequestListener {
   };
 }
 
-function listen(server: Server | TcpServer): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, LOOPBACK, () => resolve((server.address() as AddressInfo).port));
-  });
-}
-
 function closeServer(server: Server | TcpServer): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
@@ -119,15 +112,12 @@ function closeServer(server: Server | TcpServer): Promise<void> {
   });
 }
 
-function startUdp(answer: (datagram: Uint8Array) => Uint8Array | undefined): Promise<OwnTarget> {
+async function startUdp(answer: (datagram: Uint8Array) => Uint8Array | undefined): Promise<OwnTarget> {
   const socket = createSocket("udp4");
   socket.on("message", (datagram, from) => {
     const said = answer(datagram);
     if (said !== undefined) socket.send(said, from.port, from.address);
   });
   const close = (): Promise<void> => new Promise((resolve) => socket.close(() => resolve()));
-  return new Promise((resolve, reject) => {
-    socket.once("error", reject);
-    socket.bind(0, LOOPBACK, () => resolve({ port: socket.address().port, close }));
-  });
+  return { port: await bind(socket), close };
 }

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mustEqual } from "../testkit/must.ts";
 import { assertProperty } from "../testkit/property.ts";
 import { newLocationState } from "./judge.ts";
 import { mergeLocations } from "./merge.ts";
@@ -88,10 +89,10 @@ describe("several locations: 6.2 and 18.7.2", () => {
         const counted = states.filter((one) => one.status !== "unavailable").map((one) => one.confirmed);
         const isUp = counted.includes("up");
         const isDown = counted.includes("down");
-        expect([status === "healthy" || status === "partial", status === "down" || status === "partial"]).toEqual([
-          isUp,
-          isDown,
-        ]);
+        mustEqual(
+          [status === "healthy" || status === "partial", status === "down" || status === "partial"],
+          [isUp, isDown],
+        );
       }),
       { numRuns: 100_000 },
     );

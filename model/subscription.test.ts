@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mustEqual } from "../testkit/must.ts";
 import { assertProperty } from "../testkit/property.ts";
 import { defaultSyncIntervalS, normalUrl } from "./subscription.ts";
 
@@ -28,7 +29,7 @@ describe("normalUrl", () => {
     assertProperty(
       fc.property(text, (url) => {
         const normal = normalUrl(url);
-        if (normal !== undefined) expect(normalUrl(normal)).toBe(normal);
+        if (normal !== undefined) mustEqual(normalUrl(normal), normal);
       }),
       { numRuns: 20_000 },
     );

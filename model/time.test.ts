@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mustEqual } from "../testkit/must.ts";
 import { assertProperty } from "../testkit/property.ts";
 import { daysUntil, formatIso, formatUtc, parseTime } from "./time.ts";
 
@@ -59,8 +60,8 @@ describe("times", () => {
     assertProperty(
       fc.property(atMs, (atMs) => {
         const iso = new Date(atMs).toISOString();
-        expect(formatIso(atMs)).toBe(iso);
-        if (iso.length === 24) expect(formatUtc(atMs)).toBe(`${iso.slice(0, 10)} ${iso.slice(11, 19)}`);
+        mustEqual(formatIso(atMs), iso);
+        if (iso.length === 24) mustEqual(formatUtc(atMs), `${iso.slice(0, 10)} ${iso.slice(11, 19)}`);
       }),
       { numRuns: 20_000 },
     );

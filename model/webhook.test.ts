@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mustEqual } from "../testkit/must.ts";
 import { assertProperty } from "../testkit/property.ts";
 import { EVENT_TYPES } from "./event.ts";
 import {
@@ -39,13 +40,13 @@ describe("judgeAttempt", () => {
       fc.property(facts, (attempt) => {
         const judged = judgeAttempt(attempt);
         const isGood = isDelivered(attempt.statusCode);
-        expect(judged.state === "delivered").toBe(isGood);
-        expect(judged.nextAttemptAtMs !== null).toBe(judged.state === "pending");
+        mustEqual(judged.state === "delivered", isGood);
+        mustEqual(judged.nextAttemptAtMs !== null, judged.state === "pending");
         if (isGood) expect(judged).toMatchObject({ failingSinceMs: null, off: null });
-        else expect(judged.failingSinceMs).toBe(attempt.failingSinceMs ?? attempt.endedAtMs);
+        else mustEqual(judged.failingSinceMs, attempt.failingSinceMs ?? attempt.endedAtMs);
         if (attempt.statusCode === 410) expect(judged).toMatchObject({ state: "failed", off: "gone" });
         const failingMs = attempt.endedAtMs - (attempt.failingSinceMs ?? attempt.endedAtMs);
-        if (!isGood && attempt.statusCode !== 410) expect(judged.off === "failing").toBe(failingMs >= OFF_AFTER_MS);
+        if (!isGood && attempt.statusCode !== 410) mustEqual(judged.off === "failing", failingMs >= OFF_AFTER_MS);
         if (judged.nextAttemptAtMs === null) return;
         const delayMs = RETRY_DELAYS_MS[attempt.attempts - 1] ?? Number.NaN;
         const waitMs = judged.nextAttemptAtMs - attempt.endedAtMs;

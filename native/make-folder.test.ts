@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { makeFolder } from "./make-folder.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "sonde-folders-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder();
 
 it("makes all that is missing, closed to others, and leaves what is there", () => {
   const path = join(dir, "a", "b", "c");

@@ -1,14 +1,14 @@
 /** A first start that ends in the middle is made again as a whole: an owner without a key could be reached by no one. */
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { hashKey } from "../store/key-text.ts";
 import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { ensureFirst } from "./first-start.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sonde-first-start-"));
+const folder = temporaryFolder();
 const keyFile = join(folder, "owner.key");
 let controlPlane: ControlPlane;
 
@@ -17,7 +17,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await controlPlane.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it("makes no owner whose key cannot be kept, and the owner with the key at the next start, once", async () => {

@@ -1,16 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { openSetAside } from "./set-aside.ts";
 
 const log = pino({ level: "silent" });
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-aside-"));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const open = () => openSetAside({ file: join(folder, "set-aside.ndjson"), log, nowMs: () => 1_760_000_000_000 });
 const read = (name: string) =>

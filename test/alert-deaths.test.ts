@@ -5,13 +5,13 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { listen } from "../demo/loopback.ts";
 import { SYSTEM_ACTOR } from "../model/actor.ts";
 import { DEFAULT_RULE } from "../model/alerting-rule.ts";
 import type { IncidentChange } from "../model/incident.ts";
@@ -19,6 +19,7 @@ import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../store/sql/control-plane/port.ts";
 import { batch } from "../testkit/store/ground.suite.ts";
 import { newMonitor } from "../testkit/store/new-monitor.suite.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { bundled } from "./bundled.ts";
 
 const SENDER = await bundled(fileURLToPath(new URL("fixtures/alert-sender.mjs", import.meta.url)));
@@ -37,25 +38,22 @@ let plane: ControlPlane;
 let channelId = 0;
 const monitorIds: number[] = [];
 const got: string[] = [];
-const receiver = createServer((request, response) => {
-  const pieces: Buffer[] = [];
-  request.on("data", (piece: Buffer) => void pieces.push(piece));
-  request.on("end", () => {
-    got.push(String(JSON.parse(Buffer.concat(pieces).toString()).title));
-    response.end('{"id":"x"}');
-  });
+const receiver = createServer(async (request, response) => {
+  // A sender may be killed while it sends.
+  const body = await json(request).catch(() => null);
+  if (body === null) return;
+  got.push((body as { readonly title: string }).title);
+  response.end('{"id":"x"}');
 });
 
 beforeAll(async () => {
   if (!existsSync(new URL("../dist/scheduler/alerts/sender.js", import.meta.url)))
     throw new Error("dist is missing: run `npm run build` first");
-  folder = mkdtempSync(join(tmpdir(), "sonde-alert-deaths-"));
+  folder = temporaryFolder();
   plane = await openControlPlane({ file: join(folder, "sonde.db") }, { role: "sink" });
   const names = { email: "a@test-site.org", userName: "A", workspaceName: "W", projectName: "P" };
   const first = await plane.accounts.createFirst({ ...names, plan: "business", nowMs: Date.now() });
-  receiver.listen(0, "127.0.0.1");
-  await once(receiver, "listening");
-  const server = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+  const server = `http://127.0.0.1:${await listen(receiver)}`;
   const channel = { projectId: first.projectId, kind: "ntfy", name: "Phone", secretNames: [], sealed: null };
   const settings = { server, topic: "sonde", priority: 3, priority_down: 5 };
   const made = await plane.channels.create({ ...channel, settings, active: true, nowMs: Date.now() }, 10);
@@ -72,7 +70,6 @@ afterAll(async () => {
   await plane.close();
   receiver.closeAllConnections();
   receiver.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function startSender(step: number, aheadMs = 0) {

@@ -1,8 +1,7 @@
 /** The caps that an operator sets hold in the whole service: at one host, for one workspace. Judged by what the target has open. */
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, expect, it } from "vitest";
+import { listen } from "../demo/loopback.ts";
 import { createMonitor, startProduct } from "./product.ts";
 import { cleanUp, eventually } from "./service.ts";
 
@@ -27,9 +26,7 @@ async function startSilent() {
       for (const name of names) add(name, -1);
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const close = (): void => {
     server.closeAllConnections();
     server.close();

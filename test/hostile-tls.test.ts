@@ -1,10 +1,9 @@
 /** Websites whose TLS is made to cost much: each check ends, and those beside it in the same thread pass. In threads of the built files. */
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
-import type { AddressInfo } from "node:net";
 import { createServer, type TlsOptions } from "node:tls";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { listen } from "../demo/loopback.ts";
 import type { Direct, DirectOptions } from "../engine/direct/direct.ts";
 import {
   certificateOf,
@@ -133,10 +132,8 @@ const CASES: readonly (readonly [string, () => TlsOptions, string | readonly str
 it.each(CASES)("%s: the check ends, and websites beside it are up", async (_name, optionsOf, verdict) => {
   const server = createServer(optionsOf(), (socket) => socket.on("error", () => {}).end("HTTP/1.1 200 OK\r\n\r\n"));
   server.on("tlsClientError", () => {});
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listen(server);
   try {
-    const { port } = server.address() as AddressInfo;
     const [hostile, ...beside] = await Promise.all([
       direct.check({ kind: "http", settings: { url: `https://127.0.0.1:${port}/` }, timeoutMs: 20_000 }),
       ...Array.from({ length: 40 }, () =>

@@ -2,8 +2,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -20,6 +19,7 @@ import {
   rsaPrivate,
 } from "../engine/protocols/keys/hostile-keys.suite.ts";
 import { readPem, writePem } from "../engine/protocols/keys/pem.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { describeWith } from "./prerequisites.ts";
 import { startWebsite } from "./targets.ts";
 
@@ -240,8 +240,7 @@ describeWith(["openssl"], "files of the openssl command", () => {
     ["no MAC", ["-nomac"]],
     ["100,000 rounds", ["-iter", "100000"]],
   ])("are opened: %s", async (_name, options) => {
-    const folder = mkdtempSync(join(tmpdir(), "sonde-keys-"));
-    closers.push(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const authority = makeAuthority();
     const client = makeCertificate({ commonName: "client.rig", issuer: authority });
     const path = (name: string, text: string): string => {

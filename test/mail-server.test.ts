@@ -1,6 +1,5 @@
 /** The kind `smtp` against a real mail server, Exim: in the clear, with STARTTLS, and with TLS from the first byte. */
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../demo/certificates.ts";
@@ -9,6 +8,7 @@ import { classify } from "../engine/net/classify.ts";
 import { smtp } from "../engine/probes/smtp.ts";
 import { loopbackTransport, makeCheck } from "../engine/transport/peers.suite.ts";
 import { freePort } from "../testkit/free-port.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { describeWith } from "./prerequisites.ts";
 import { type ServerProcess, startServer, untilReady } from "./servers/server.ts";
 
@@ -17,7 +17,7 @@ const leaf = makeCertificate({ commonName: "localhost", names: ["localhost"], is
 const transport = loopbackTransport({ resolvers: [], extraCaPem: authority.certPem });
 
 describeWith(["Exim"], "a real mail server", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-mail-"));
+  const folder = temporaryFolder();
   const ports = { clear: 0, offered: 0, tls: 0 };
   let server: ServerProcess;
 
@@ -49,7 +49,6 @@ describeWith(["Exim"], "a real mail server", () => {
   });
   afterAll(async () => {
     await server?.stop("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function check(name: keyof typeof ports, security: string, more = {}): Promise<Outcome> {

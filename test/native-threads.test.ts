@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../demo/loopback.ts";
 
 let server: Server;
 let echo: Socket;
@@ -21,10 +22,8 @@ beforeAll(async () => {
   echo = createSocket("udp4", (datagram, from) => echo.send(datagram, from.port, from.address));
   server = createServer((socket) => {
     socket.on("error", () => {}).on("data", () => socket.write("answer"));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  if (address !== null && typeof address === "object") port = address.port;
+  });
+  port = await listen(server);
   // The same number, so that every fixture is told one.
   echo.bind(port, "127.0.0.1");
   await once(echo, "listening");

@@ -4,12 +4,12 @@
  */
 import { execFile } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { listen } from "../demo/loopback.ts";
 import { clientOf, type MonitorBody, type ResultsBody } from "./client.ts";
 import { describeWith } from "./prerequisites.ts";
 import { cleanUp, eventually, startService } from "./service.ts";
@@ -68,20 +68,13 @@ function copyBuilt(): void {
   }
 }
 
-async function startWebsite(): Promise<Server> {
-  const server = createServer((_request, response) => response.end("hello"));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return server;
-}
-
 describeWith(["npm"], "Node 24", () => {
-  let website: Server;
+  const website = createServer((_request, response) => response.end("hello"));
 
   beforeAll(async () => {
     await installNode();
     linkPackages();
     copyBuilt();
-    website = await startWebsite();
   }, PREPARED_WITHIN_MS);
 
   afterAll(async () => {
@@ -90,7 +83,7 @@ describeWith(["npm"], "Node 24", () => {
   });
 
   it("starts, answers, checks a website created through the API, and stops cleanly", { timeout: 120_000 }, async () => {
-    const { port } = website.address() as AddressInfo;
+    const port = await listen(website);
     const service = await startService({
       command: [NODE_24],
       script: join(APP, "dist/cli/sonde.js"),

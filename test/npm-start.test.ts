@@ -4,8 +4,9 @@ import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, it } from "vitest";
 import { freePort } from "../testkit/free-port.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { describeWith } from "./prerequisites.ts";
-import { cleanUp, ended, eventually, temporaryFolder } from "./service.ts";
+import { cleanUp, ended, eventually } from "./service.ts";
 
 /** As much of node-pty as is used; its own types name the package that it is an alias of. */
 interface Terminals {

@@ -4,8 +4,7 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { generateKeyPairSync, type KeyObject, X509Certificate } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, expect, it } from "vitest";
@@ -15,6 +14,7 @@ import { writePem } from "../engine/protocols/keys/pem.ts";
 import { parseProfile } from "../engine/protocols/openvpn/profile.ts";
 import { refusalOf, rulesOf } from "../engine/protocols/openvpn/verify.ts";
 import { freePort } from "../testkit/free-port.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { describeWith } from "./prerequisites.ts";
 
 const [C, O, CN, OU] = ["2.5.4.6", "2.5.4.10", "2.5.4.3", "2.5.4.11"];
@@ -94,11 +94,10 @@ function subjectParts(parts: Parts): readonly Buffer[] {
 }
 
 describeWith(["openvpn"], "verify-x509-name", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-subject-"));
+  const folder = temporaryFolder();
   const children: ChildProcess[] = [];
   afterAll(() => {
     for (const child of children) child.kill("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it("is judged as openvpn judges it", { timeout: 60_000 }, async () => {

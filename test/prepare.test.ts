@@ -1,14 +1,13 @@
 /** What `npm start` says when a fresh clone cannot be prepared: the reason and what to do, in one line, exit code 1. */
 import { execFile } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "sonde-prepare-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** A clone with nothing installed, where npm and the compiler are shell scripts of the test. */
 function clone(

@@ -1,8 +1,9 @@
 /** The service as tests of the whole want it: intervals of a second, no request limits, no canaries, loopback open, a client at hand. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { clientOf, type MonitorBody, type TestClient } from "./client.ts";
-import { eventually, type RunningService, type ServiceSettings, startService, temporaryFolder } from "./service.ts";
+import { eventually, type RunningService, type ServiceSettings, startService } from "./service.ts";
 
 export interface Product extends RunningService {
   readonly key: string;

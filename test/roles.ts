@@ -4,17 +4,10 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { admin } from "./admin.ts";
 import { productEnv } from "./product.ts";
-import {
-  ended,
-  type RunningService,
-  runSonde,
-  type ServiceSettings,
-  startService,
-  temporaryFolder,
-  until,
-} from "./service.ts";
+import { ended, type RunningService, runSonde, type ServiceSettings, startService, until } from "./service.ts";
 
 export interface Role {
   readonly child: ChildProcess;

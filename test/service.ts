@@ -1,10 +1,11 @@
 /** A real `sonde up` in a process of its own, as an operator starts it: built files, settings by environment, banner read from stdout. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../testkit/free-port.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 
 const SONDE = fileURLToPath(new URL("../dist/cli/sonde.js", import.meta.url));
 /** Cold caches and two busy cores. */
@@ -41,19 +42,11 @@ export interface RunningService {
   kill(): Promise<void>;
 }
 
-const folders: string[] = [];
 const children = new Set<ChildProcess>();
 
-/** Ends what a test left running and removes its folders; for afterAll. */
+/** Ends what a test left running; for afterAll. */
 export async function cleanUp(): Promise<void> {
   await Promise.all([...children].map((child) => ended(child, () => child.kill("SIGKILL"))));
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-}
-
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-test-"));
-  folders.push(folder);
-  return folder;
 }
 
 /** Runs it and resolves with what it said, whether it starts or refuses. */
@@ -147,6 +140,6 @@ export async function eventually<T>(look: () => Promise<T | undefined>, withinMs
     const found = await look();
     if (found !== undefined) return found;
     if (performance.now() > endMs) throw new Error(`nothing came within ${withinMs} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await pause(50);
   }
 }

@@ -7,7 +7,8 @@ import { afterAll, expect, it, vi } from "vitest";
 import { startProvider } from "../engine/subscription/provider-server.suite.ts";
 import { PLANS } from "../model/plan.ts";
 import { startSyncs } from "../scheduler/subscriptions/start.ts";
-import { cleanUp, temporaryFolder } from "./service.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
+import { cleanUp } from "./service.ts";
 
 const HOLDER = fileURLToPath(new URL("./fixtures/syncs-holder.mjs", import.meta.url));
 const WITHIN_MS = 60_000;

@@ -11,8 +11,7 @@ import { createServer as createHttps } from "node:https";
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from "node:net";
 import dnsPacket from "dns-packet";
 import type { MadeCertificate } from "../demo/certificates.ts";
-
-const LOOPBACK = "127.0.0.1";
+import { bind, LOOPBACK } from "../demo/loopback.ts";
 
 export interface Listener {
   readonly port: number;
@@ -49,7 +48,7 @@ export async function startWebsite(
     certificate === undefined
       ? createHttp(handle)
       : createHttps({ cert: certificate.certPem, key: certificate.keyPem }, handle);
-  const listener = await listen(server);
+  const listener = await openListener(server);
   return {
     ...listener,
     url: `${certificate === undefined ? "http" : "https"}://${LOOPBACK}:${listener.port}/`,
@@ -76,7 +75,7 @@ export async function startTcp(
     socket.on("error", () => {});
     onSocket(socket);
   });
-  return { ...(await listen(server)), connections: () => taken };
+  return { ...(await openListener(server)), connections: () => taken };
 }
 
 export interface DnsTarget {
@@ -100,10 +99,9 @@ export async function startDns(first: string | null): Promise<DnsTarget> {
     const reply = { type: "response" as const, id, flags: dnsPacket.AUTHORITATIVE_ANSWER, questions, answers };
     socket.send(dnsPacket.encode(reply), from.port, from.address);
   });
-  socket.bind(0, LOOPBACK);
-  await once(socket, "listening");
+  const port = await bind(socket);
   return {
-    port: socket.address().port,
+    port,
     answer: (next) => {
       address = next;
     },
@@ -112,7 +110,7 @@ export async function startDns(first: string | null): Promise<DnsTarget> {
   };
 }
 
-async function listen(server: Server): Promise<Listener> {
+async function openListener(server: Server): Promise<Listener> {
   const sockets = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);

@@ -1,6 +1,5 @@
 /** The kind `tls` against real servers: `openssl s_server` with TLS from the first byte, and PostgreSQL with TLS after its SSLRequest, and without. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../demo/certificates.ts";
@@ -9,6 +8,7 @@ import { classify } from "../engine/net/classify.ts";
 import { tls } from "../engine/probes/tls.ts";
 import { loopbackTransport, makeCheck } from "../engine/transport/peers.suite.ts";
 import { freePort } from "../testkit/free-port.ts";
+import { temporaryFolder } from "../testkit/temporary-folder.ts";
 import { describeWith, insteadOf } from "./prerequisites.ts";
 import { isMissing } from "./servers/missing.ts";
 import { startPostgres } from "./servers/postgres.ts";
@@ -31,7 +31,7 @@ async function check(port: number, settings: Readonly<Record<string, unknown>> =
 const SECURED = { verdict: "ok", certificate: { valid: true, expiresAtMs: expect.any(Number) } };
 
 describeWith(["openssl"], "a server of openssl", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-tls-"));
+  const folder = temporaryFolder();
   const servers: ServerProcess[] = [];
   beforeAll(() => {
     writeFileSync(join(folder, "cert.pem"), leaf.certPem);
@@ -39,7 +39,6 @@ describeWith(["openssl"], "a server of openssl", () => {
   });
   afterAll(async () => {
     for (const server of servers) await server.stop("SIGKILL");
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function start(version: string): Promise<number> {

@@ -1,6 +1,6 @@
 import { createSocket, type Socket } from "node:dgram";
-import { once } from "node:events";
 import { afterEach, expect, it } from "vitest";
+import { bind } from "../demo/loopback.ts";
 import { type DatagramRelay, FAULTY_PATHS, openDatagramRelay, type PathFaults } from "./datagram-relay.ts";
 
 let sockets: Socket[] = [];
@@ -15,8 +15,7 @@ afterEach(async () => {
 async function openPeer(): Promise<Socket> {
   const socket = createSocket("udp4");
   sockets.push(socket);
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
+  await bind(socket);
   return socket;
 }
 

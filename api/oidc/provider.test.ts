@@ -1,9 +1,8 @@
 /** A provider that lies, stalls or floods signs no one in. Each case is a provider on loopback, asked through the guarded dial. */
 import { generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { providerFetch } from "../../roles/provider.ts";
 import { newAttempt } from "./attempt.ts";
 import { OidcProvider, ProviderFault } from "./provider.ts";
@@ -80,9 +79,7 @@ function answer({ url: path = "" }: IncomingMessage, response: ServerResponse): 
 
 beforeAll(async () => {
   server = createServer(answer);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  issuer = `http://127.0.0.1:${await listen(server)}`;
 });
 afterAll(async () => {
   for (const close of closers) await close();

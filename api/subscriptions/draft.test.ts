@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { normalUrl } from "../../model/subscription.ts";
+import { must, mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { ApiError } from "../errors.ts";
 import { readDraft } from "./draft.ts";
@@ -41,15 +42,15 @@ it("a body of any kind is a draft or a refusal that is the caller's fault", () =
       try {
         const draft = readDraft(Object.fromEntries(fields));
         if (draft.url !== undefined) {
-          expect(normalUrl(draft.url.text)).toBe(draft.url.normal);
-          expect(draft.url.target.host).not.toBe("");
-          expect(draft.url.target.port).toBeLessThanOrEqual(65_535);
+          mustEqual(normalUrl(draft.url.text), draft.url.normal);
+          must(draft.url.target.host !== "", "there is no host");
+          must(draft.url.target.port <= 65_535, "the port is none");
         }
-        expect(typeof (draft.enabled ?? true)).toBe("boolean");
+        mustEqual(typeof (draft.enabled ?? true), "boolean");
       } catch (error) {
-        expect(error).toBeInstanceOf(ApiError);
-        expect([400, 413]).toContain((error as ApiError).status);
-        expect((error as ApiError).message.length).toBeLessThan(120);
+        if (!(error instanceof ApiError)) throw error;
+        must([400, 413].includes(error.status), `it answers ${error.status}`);
+        must(error.message.length < 120, "the message is long");
       }
     }),
     { numRuns: 20_000 },

@@ -1,25 +1,16 @@
 /** What an operator does of rules of alerts. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { openControlPlane } from "../../store/sql/control-plane/open.ts";
-import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { expect, it } from "vitest";
 import { ADA, batch, opening } from "../../testkit/store/ground.suite.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
+import { adminRig, NOW_MS, type RunAct } from "./rig.suite.ts";
 import { rule } from "./rule.ts";
-import type { AdminStores } from "./stores.ts";
 
-const NOW_MS = Date.UTC(2026, 10, 26);
-const folder = mkdtempSync(join(tmpdir(), "sonde-admin-"));
-let controlPlane: ControlPlane;
 let server = "";
 let incident = "";
 
-beforeAll(async () => {
-  controlPlane = await openControlPlane({ file: join(folder, "sonde.db") }, { role: "api" });
-  const names = { email: "a@test-site.org", userName: "a", workspaceName: "w", projectName: "p" };
-  const first = await controlPlane.accounts.createFirst({ ...names, plan: "pro", nowMs: NOW_MS });
+const rig = adminRig(rule, async (controlPlane, first) => {
   const channel = { projectId: first.projectId, kind: "ntfy", name: "Phone", settings: {}, secretNames: [] };
   await controlPlane.channels.create({ ...channel, sealed: null, active: true, nowMs: NOW_MS }, 10);
   const monitor = await controlPlane.monitors.create(newMonitor(first, { tags: ["prod"] }), ADA);
@@ -28,17 +19,7 @@ beforeAll(async () => {
   const [opened] = await controlPlane.incidents.list(first.projectId, { monitorId: monitor.id, limit: 1 });
   incident = `inc_${opened?.id}`;
 });
-afterAll(async () => {
-  await controlPlane.close();
-  rmSync(folder, { recursive: true, force: true });
-});
-
-async function run(words: string, options: Readonly<Record<string, unknown>> = {}) {
-  const [name, ...rest] = words.split(" ");
-  const act = rule.acts.find(({ usage }) => usage.split(" ")[0] === name);
-  if (act === undefined) throw new Error(`there is no act ${name}`);
-  return act.run({ controlPlane, nowMs: NOW_MS } as AdminStores, { project: "prj_1", ...options } as never, rest);
-}
+const run: RunAct = (words, options) => rig.run(words, { project: "prj_1", ...options });
 
 async function names(): Promise<readonly string[]> {
   const { rules } = (await run("list")).facts as { rules: readonly { readonly name: string }[] };
@@ -48,7 +29,7 @@ async function names(): Promise<readonly string[]> {
 it("adds, changes, moves and removes rules, and says who would hear", async () => {
   expect(await names()).toEqual(["Everything"]);
   expect((await run("list")).text).toContain("default");
-  const file = join(folder, "rule.json");
+  const file = join(rig.folder, "rule.json");
   writeFileSync(
     file,
     JSON.stringify({ name: "Production", match: { select: { tags: ["prod"] } }, channels: ["ch_1"] }),

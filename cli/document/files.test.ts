@@ -1,18 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { unescapeText } from "../../model/document/placeholders.ts";
 import { plainOf } from "../../model/document/tree.ts";
 import { parseYaml } from "../../model/document/yaml.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { readLocalDocument } from "./files.ts";
 
 let folder: string;
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-document-"));
+  folder = temporaryFolder();
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** `#` stands for the dollar of a placeholder. */
 const text = (written: string): string => written.replaceAll("#", () => "$");

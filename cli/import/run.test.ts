@@ -1,14 +1,13 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { type RunOptions, runImport } from "./run.ts";
 
 let folder = "";
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-import-"));
+  folder = temporaryFolder();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const options = (out: string, more: Partial<RunOptions> = {}): RunOptions => ({
   out: join(folder, out),

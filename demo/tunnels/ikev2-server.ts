@@ -1,6 +1,6 @@
 /** An IKEv2 gateway on a free port of loopback, for the demo and tests: everything on that port, with a host behind it and the faults a test asks for. */
 import { createSocket } from "node:dgram";
-import { once } from "node:events";
+import { bind } from "../loopback.ts";
 import { echoHost } from "./host.ts";
 import { Gateway, type GatewayBehavior } from "./ikev2-gateway.ts";
 import { list } from "./kept.ts";
@@ -60,10 +60,9 @@ export async function openIkev2Server(manners: ServerBehavior): Promise<Ikev2Ser
     return esp === undefined ? [] : [esp];
   }
 
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
+  const port = await bind(socket);
   return {
-    port: socket.address().port,
+    port,
     heard: gateway.heard,
     received,
     close: () => new Promise((resolve) => socket.close(() => resolve())),

@@ -1,9 +1,9 @@
 /** An OpenConnect server on a free port of loopback, for the demo and tests: says what it is told to, with a host behind it and the faults a test asks for. */
-import { once } from "node:events";
 import type { Socket } from "node:net";
 import { createServer, type TLSSocket } from "node:tls";
 import { encodeFrame, FRAME, type Frame, FrameReader } from "../../engine/protocols/openconnect/cstp.ts";
 import type { MadeCertificate } from "../certificates.ts";
+import { listen } from "../loopback.ts";
 import { echoHost } from "./host.ts";
 import { list } from "./kept.ts";
 import { OCSERV } from "./ocserv-words.ts";
@@ -61,11 +61,9 @@ export async function openOpenconnectServer(manners: ServerBehavior): Promise<Op
     socket.on("error", () => {});
     serve(socket, manners, heard, frames);
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
+  const port = await listen(server);
   return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
+    port,
     heard,
     frames,
     connections: () => sockets.size,

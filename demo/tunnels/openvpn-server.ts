@@ -1,6 +1,5 @@
 /** An OpenVPN server on a free port of loopback, for the demo and tests: real TLS and keys and a host behind it, with the words and faults a test asks for. */
 import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 import { Duplex } from "node:stream";
 import { createSecureContext, type SecureContextOptions, TLSSocket } from "node:tls";
@@ -18,6 +17,7 @@ import {
 } from "../../engine/protocols/openvpn/packet.ts";
 import { createProtection, type Protection, type ProtectionKeys } from "../../engine/protocols/openvpn/protection.ts";
 import { keyBlockOf } from "../../engine/protocols/openvpn/static-key.ts";
+import { bind, listen } from "../loopback.ts";
 import { echoHost, type Host } from "./host.ts";
 import { admit, list } from "./kept.ts";
 
@@ -82,12 +82,10 @@ export async function openOpenvpnServer(options: ServerOptions): Promise<Openvpn
         for (const packet of reader.push(piece)) if (!session.receive(packet)) socket.destroy();
       });
       socket.on("close", () => session.close());
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("no port");
+    });
+    const port = await listen(server);
     return Object.assign(common, {
-      port: address.port,
+      port,
       close: () => {
         for (const socket of open) socket.destroy();
         return new Promise<void>((resolve) => server.close(() => resolve()));
@@ -104,10 +102,9 @@ export async function openOpenvpnServer(options: ServerOptions): Promise<Openvpn
     }
     session.receive(packet);
   });
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
+  const port = await bind(socket);
   return Object.assign(common, {
-    port: socket.address().port,
+    port,
     close: () => {
       for (const session of clients.values()) session.close();
       return new Promise<void>((resolve) => socket.close(() => resolve()));

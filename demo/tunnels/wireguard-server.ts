@@ -1,7 +1,7 @@
 /** A WireGuard or AmneziaWG server on a free port of loopback, for the demo and tests: real handshakes and a host behind it, with the faults a test asks for. */
 import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { TRANSPORT } from "../../engine/protocols/wireguard/message.ts";
+import { bind } from "../loopback.ts";
 import { echoHost, type Host } from "./host.ts";
 import { list } from "./kept.ts";
 import { Responder, type ResponderOptions } from "./wireguard-responder.ts";
@@ -52,10 +52,9 @@ export async function openWireguardServer(options: ServerOptions): Promise<Wireg
     return back === undefined ? undefined : responder.seal(message, back);
   }
 
-  socket.bind(0, address);
-  await once(socket, "listening");
+  const port = await bind(socket, address);
   return {
-    port: socket.address().port,
+    port,
     publicKey: responder.publicKey,
     received,
     get handshakes() {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { must } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { askable, textOf } from "../tunnels/inner-probe.ts";
 import {
@@ -46,9 +47,9 @@ describe("SONDE_TUNNEL_TARGETS", () => {
       fc.property(fc.array(fc.oneof(pieces, fc.string({ maxLength: 3 })), { maxLength: 6 }), (parts) => {
         try {
           const target = parseTunnelTarget(parts.join(""));
-          expect([4, 16]).toContain(target.address.length);
+          must([4, 16].includes(target.address.length), "the address has another length");
         } catch (error) {
-          expect(error).toBeInstanceOf(TunnelTargetError);
+          must(error instanceof TunnelTargetError, String(error));
         }
       }),
       { numRuns: 100_000, interruptAfterTimeLimit: 30_000 },

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { imageOf, Memory } from "../../native/sandbox/image.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { parseProxyLink } from "../protocols/share-link/proxy-link.ts";
 import { confinementOf, standsAlone } from "./confinement.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sonde-confinement-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const entry = (link: string, index: number) => ({
   tag: `n_${index}`,

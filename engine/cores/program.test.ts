@@ -1,12 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { faultOf } from "./install.ts";
 import { coresFolder, errorOutputAbout, type FoundCore, findCore, versionOf } from "./program.ts";
 
-const dir = mkdtempSync(join(tmpdir(), "sonde-program-"));
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = temporaryFolder();
 
 function script(folder: string, name: string, lines: string): string {
   mkdirSync(folder, { recursive: true });

@@ -2,6 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { PHASES } from "../../model/result.ts";
 import { VERDICTS } from "../../model/verdict.ts";
+import { must } from "../../testkit/must.ts";
 import { property } from "../../testkit/property.ts";
 import { classify, classifyCode, isLocalRefusal, plainText } from "./classify.ts";
 import { CERTIFICATE_PROBLEMS } from "./classify-codes.ts";
@@ -221,8 +222,8 @@ describe("faults and unknown things", () => {
   )("any thrown thing gets a verdict of the list and a plain message", (thing, stage, code, message) => {
     for (const thrown of [thing, Object.assign(new Error(message, { cause: thing }), { code })]) {
       const found = classify(thrown, stage);
-      expect(VERDICTS).toContain(found.verdict);
-      expect(found.message.length).toBeLessThanOrEqual(500);
+      must(VERDICTS.includes(found.verdict), `${found.verdict} is not in the list`);
+      must(found.message.length <= 500, "the message is too long");
     }
   });
 
@@ -230,10 +231,10 @@ describe("faults and unknown things", () => {
     "plain text stays plain",
     (text) => {
       const plain = plainText(text);
-      expect(plain.length).toBeLessThanOrEqual(500);
+      must(plain.length <= 500, "the text is too long");
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must be gone
-      expect(plain).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/);
-      expect(plain).not.toMatch(/\p{Surrogate}/u);
+      must(!/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(plain), "a control character is left");
+      must(!/\p{Surrogate}/u.test(plain), "half a character is left");
     },
   );
 });

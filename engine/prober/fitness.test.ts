@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { VERDICTS } from "../../model/verdict.ts";
+import { mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { Fitness, STALL_MS, TICK_MS } from "./fitness.ts";
 
@@ -98,12 +99,13 @@ describe("Fitness", () => {
           const endMs = startMs + lifeMs;
           let stalledMs = 0;
           for (const [from, to] of stalls) stalledMs += Math.max(0, Math.min(to, endMs) - Math.max(from, startMs));
-          expect(fitness.excuse("closed", startMs, endMs) !== undefined).toBe(stalledMs > 0);
-          expect(fitness.excuse("timeout", startMs, endMs) !== undefined).toBe(
+          mustEqual(fitness.excuse("closed", startMs, endMs) !== undefined, stalledMs > 0);
+          mustEqual(
+            fitness.excuse("timeout", startMs, endMs) !== undefined,
             stalledMs > 0 && stalledMs >= 0.2 * lifeMs,
           );
-          expect(fitness.excuse("ok", startMs, endMs)).toBeUndefined();
-          expect(fitness.excuse("unfit", startMs, endMs)).toBeUndefined();
+          mustEqual(fitness.excuse("ok", startMs, endMs), undefined);
+          mustEqual(fitness.excuse("unfit", startMs, endMs), undefined);
         },
       ),
       { numRuns: 20_000 },

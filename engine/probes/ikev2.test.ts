@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { bind } from "../../demo/loopback.ts";
 import { ASSIGNED } from "../../demo/tunnels/ikev2-gateway.ts";
 import { type Ikev2Server, openIkev2Server, type ServerBehavior } from "../../demo/tunnels/ikev2-server.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
@@ -342,9 +342,7 @@ describe("an IKEv2 tunnel through a path that", () => {
 
   it("is a mirror, without a gateway behind it, does not answer", async () => {
     const nothing = createSocket("udp4");
-    nothing.bind(0, "127.0.0.1");
-    await once(nothing, "listening");
-    const server = { host: "127.0.0.1", port: nothing.address().port };
+    const server = { host: "127.0.0.1", port: await bind(nothing) };
     const relay = await openDatagramRelay({ server, faults: { isMirror: true } });
     try {
       const outcome = await check(relay.port, { psk: KEY }, 1_500);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { push } from "./push.ts";
 
@@ -38,7 +39,7 @@ describe("push settings", () => {
         fc.oneof(fc.anything(), fc.record({ period: fc.integer(), grace: fc.option(fc.integer()) })),
         (fields) => {
           const parsed = push.settings.safeParse(fields);
-          if (parsed.success) expect(push.settings.parse(parsed.data)).toEqual(parsed.data);
+          if (parsed.success) mustEqual(push.settings.parse(parsed.data), parsed.data);
         },
       ),
       { numRuns: 20_000 },

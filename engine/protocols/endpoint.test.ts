@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { must, mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { TunnelConfigError } from "../contract/tunnel.ts";
 import { parseEndpoint, parseHost, parsePort } from "./endpoint.ts";
@@ -24,10 +25,10 @@ it("of any text is a plain endpoint or a reason", () => {
     fc.property(text, (written) => {
       try {
         const { host, port } = parseEndpoint(written, 1, "x");
-        expect(parseHost(host)).toBe(host);
-        expect(parsePort(String(port))).toBe(port);
+        mustEqual(parseHost(host), host);
+        mustEqual(parsePort(String(port)), port);
       } catch (error) {
-        expect(error).toBeInstanceOf(TunnelConfigError);
+        must(error instanceof TunnelConfigError, String(error));
       }
     }),
     { numRuns: 100_000, interruptAfterTimeLimit: 30_000 },

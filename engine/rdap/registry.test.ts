@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { listen, loopbackTransport, makeRig } from "../../test/web-rig.ts";
+import { listen } from "../../demo/loopback.ts";
+import { makeRig, rigTransport } from "../../test/web-rig.ts";
 import { http } from "../probes/http.ts";
 import type { Transport } from "../transport/transport.ts";
 import { createDomainExpiry } from "./index.ts";
@@ -38,7 +39,7 @@ function record(expires: string | null): string {
   return JSON.stringify({ objectClassName: "domain", ldhName: "shop.site", events, links: [] });
 }
 
-function expiryOf(bootstrapUrl: string, transport: Transport = loopbackTransport()) {
+function expiryOf(bootstrapUrl: string, transport: Transport = rigTransport()) {
   const clock = { nowMs: 1_000_000 };
   const domains = createDomainExpiry(transport, bootstrapUrl, () => clock.nowMs);
   closers.unshift(() => domains.close());
@@ -172,7 +173,7 @@ describe("domain expiry", () => {
 
   it("goes through the guard, redirects included", async () => {
     const dialled: string[] = [];
-    const inner = loopbackTransport();
+    const inner = rigTransport();
     const transport: Transport = {
       ...inner,
       resolve: (host, port, preference, context) => {
@@ -198,7 +199,7 @@ describe("a website check", () => {
     closers.push(() => new Promise((resolve) => site.close(resolve)));
     const hosts: string[] = [];
     const context = {
-      ...makeRig(loopbackTransport()).context,
+      ...makeRig(rigTransport()).context,
       domainExpiresAtMs: (host: string) => {
         hosts.push(host);
         return 77;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { DeadlineLink, Deadlines } from "./deadlines.ts";
 
@@ -40,10 +41,13 @@ describe("Deadlines", () => {
             nowMs += each.byMs;
             const due = deadlines.takeDue(nowMs).map(({ id }) => id);
             const expected = [...plain].filter(([, atMs]) => atMs <= nowMs).map(([{ id }]) => id);
-            expect(due.toSorted((a, b) => a - b)).toEqual(expected);
+            mustEqual(
+              due.toSorted((a, b) => a - b),
+              expected,
+            );
             for (const entry of plain.keys()) if (due.includes(entry.id)) plain.delete(entry);
           }
-          expect(deadlines.nextAtMs()).toBe(plain.size === 0 ? undefined : Math.min(...plain.values()));
+          mustEqual(deadlines.nextAtMs(), plain.size === 0 ? undefined : Math.min(...plain.values()));
         }
       }),
       { numRuns: 20_000 },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { mustEqual } from "../../testkit/must.ts";
 import { StartQueue } from "./start-queue.ts";
 
 describe("StartQueue", () => {
@@ -24,12 +25,18 @@ describe("StartQueue", () => {
             id = turns.take(running.length, turn * turnMs);
           }
         }
-        expect(started.toSorted((a, b) => a - b)).toEqual(runs.map((_, id) => id));
+        mustEqual(
+          started.toSorted((a, b) => a - b),
+          runs.map((_, id) => id),
+        );
         for (const kind of [true, false]) {
           const sameKind = started.filter((id) => runs[id]?.alone === kind).map((id) => runs[id]?.arrivesAt ?? 0);
-          expect(sameKind).toEqual(sameKind.toSorted((a, b) => a - b));
+          mustEqual(
+            sameKind,
+            sameKind.toSorted((a, b) => a - b),
+          );
         }
-        expect(turns.waiting).toBe(0);
+        mustEqual(turns.waiting, 0);
       }),
       { numRuns: 5_000 },
     );

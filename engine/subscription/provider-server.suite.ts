@@ -1,6 +1,6 @@
 /** A provider on loopback: each path answers what the test says, now, and remembers who asked. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { listen } from "../../demo/loopback.ts";
 
 export type Answerer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -25,8 +25,7 @@ export async function startProvider(): Promise<ProviderServer> {
     if (answer === undefined) response.writeHead(404).end("nothing here");
     else answer(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     port,
     url: (path) => `http://127.0.0.1:${port}${path}`,

@@ -1,14 +1,13 @@
 /** The native sweep and its twin under one suite. */
 
-import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { connect, createServer, type Server, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { classify } from "../net/classify.ts";
 import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
 import { type ConnectTimer, createConnectTimer } from "./connect-time.ts";
+import { closedPort, openBlackHole, openTcpPeer, type Peer } from "./peers.suite.ts";
 import { connectTime as nodeConnectTime } from "./stream.ts";
 import type { Address, DialContext, Transport } from "./transport.ts";
 
@@ -18,61 +17,6 @@ const LOOPBACK6: Address = { ip: "::1", family: 6 };
 function contextOf(signal: AbortSignal = new AbortController().signal): DialContext & { readonly seen: string[] } {
   const seen: string[] = [];
   return { signal, seen, phase: () => {}, answered: () => {}, tried: (address) => seen.push(address) };
-}
-
-async function listen(
-  host: string,
-  onSocket: Parameters<typeof createServer>[1] = () => {},
-  port = 0,
-): Promise<Server> {
-  const server = createServer(onSocket).on("connection", (socket) => socket.on("error", () => {}));
-  server.listen(port, host);
-  await once(server, "listening");
-  return server;
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  if (address === null || typeof address === "string") throw new Error("not listening");
-  return address.port;
-}
-
-/** A port on which no process listens. */
-async function closedPort(): Promise<number> {
-  const server = await listen("127.0.0.1");
-  const port = portOf(server);
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
-/**
- * A port that says nothing: its listener never accepts, so once its queue is full the kernel drops every further SYN.
- * @returns the port, and what ends it
- */
-async function silentPort(): Promise<{ port: number; end: () => Promise<unknown> }> {
-  const worker = new Worker(
-    `const { parentPort } = require("node:worker_threads");
-     const server = require("node:net").createServer().listen({ host: "127.0.0.1", port: 0, backlog: 1 }, () => {
-       parentPort.postMessage(server.address().port);
-       setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0));
-     });`,
-    { eval: true },
-  );
-  const [port] = await once(worker, "message");
-  const fillers: Socket[] = [];
-  for (let isOpen = true; isOpen && fillers.length < 16; ) {
-    const filler = connect({ host: "127.0.0.1", port });
-    fillers.push(filler.on("error", () => {}));
-    isOpen = await Promise.race([once(filler, "connect").then(() => true), delay(100, false)]);
-  }
-  return {
-    port,
-    end() {
-      for (const filler of fillers) filler.destroy();
-      return worker.terminate();
-    },
-  };
 }
 
 function openDescriptors(): number {
@@ -89,7 +33,7 @@ async function codeOf(connecting: Promise<unknown>): Promise<unknown> {
 describe.each(["native", "node"] as const)("%s", (way) => {
   let timer: ConnectTimer;
   let connectTime: Transport["connectTime"];
-  const servers: Server[] = [];
+  const peers: Peer[] = [];
 
   beforeAll(async () => {
     timer = createConnectTimer();
@@ -97,14 +41,14 @@ describe.each(["native", "node"] as const)("%s", (way) => {
     connectTime = way === "native" ? timer.connectTime : nodeConnectTime;
   });
   afterAll(() => timer.close());
-  afterEach(() => {
-    for (const server of servers.splice(0)) server.close();
+  afterEach(async () => {
+    for (const peer of peers.splice(0)) await peer.close();
   });
 
-  async function target(host = "127.0.0.1", onSocket?: Parameters<typeof createServer>[1]): Promise<number> {
-    const server = await listen(host, onSocket);
-    servers.push(server);
-    return portOf(server);
+  async function target(host = "127.0.0.1", onSocket?: (socket: Socket) => void): Promise<number> {
+    const peer = await openTcpPeer(onSocket, host);
+    peers.push(peer);
+    return peer.port;
   }
 
   it.each([LOOPBACK, LOOPBACK6])("connects to $ip and says how long it took", async (address) => {
@@ -170,7 +114,7 @@ describe.each(["native", "node"] as const)("%s", (way) => {
   });
 
   it("ends with the check, and leaves no descriptor behind", async () => {
-    const silent = await silentPort();
+    const silent = await openBlackHole();
     await connectTime([LOOPBACK], await target(), contextOf());
     const before = openDescriptors();
     const checks = Array.from({ length: 20 }, () => new AbortController());
@@ -185,23 +129,22 @@ describe.each(["native", "node"] as const)("%s", (way) => {
     expect(verdicts).toEqual([...Array(10).fill("timeout"), ...Array(10).fill("cancelled")]);
     await expect(connectTime([LOOPBACK], silent.port, contextOf(AbortSignal.abort()))).rejects.toThrow("deadline");
     await expect.poll(openDescriptors).toBeLessThanOrEqual(before);
-    await silent.end();
+    await silent.close();
   });
 
   it("takes the address that answers when an earlier one is silent", async () => {
-    const silent = await silentPort();
-    const server = await listen("::1", undefined, silent.port);
-    servers.push(server);
+    const silent = await openBlackHole();
+    peers.push(await openTcpPeer(undefined, "::1", silent.port));
     const time = await connectTime([LOOPBACK, LOOPBACK6], silent.port, contextOf());
     expect(time.address).toEqual(LOOPBACK6);
-    await silent.end();
+    await silent.close();
   });
 
   it("leaves no descriptor behind after a thousand connects of every kind", async () => {
     const port = await target();
     const closed = await closedPort();
     await connectTime([LOOPBACK], port, contextOf());
-    await expect.poll(() => servers.length).toBe(1);
+    await expect.poll(() => peers.length).toBe(1);
     const before = openDescriptors();
     for (let round = 0; round < 5; round++) {
       const all = Array.from({ length: 200 }, (_, index) =>

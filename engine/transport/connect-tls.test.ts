@@ -1,9 +1,10 @@
 /** Servers that refuse the ordinary hello: those that know DHE alone are connected to once more, and watched. */
 import { once } from "node:events";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { createServer, type TLSSocket, type TlsOptions } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { listen } from "../../demo/loopback.ts";
 import { classify } from "../net/classify.ts";
 import { integer, oddNumber, sequence } from "../protocols/keys/hostile-keys.suite.ts";
 import { writePem } from "../protocols/keys/pem.ts";
@@ -46,14 +47,13 @@ async function serve(options: TlsOptions, onSecure: (socket: TLSSocket) => void 
     last = socket;
   });
   server.on("tlsClientError", () => {});
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
+  const port = await listen(server);
   closers.push(() => {
     for (const socket of secured) socket.destroy();
     return new Promise((resolve) => server.close(resolve));
   });
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     connections: () => count,
     reset() {
       // TLS over a connection that was destroyed must not be destroyed as well (stream.ts).

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { bind } from "../../demo/loopback.ts";
 import { exchangeDatagram } from "./datagram.ts";
 import { openDatagrams as openNodeDatagrams } from "./datagram-link.ts";
 import { createDatagrams } from "./native-datagrams.ts";
@@ -24,10 +25,9 @@ async function openPeer(ip: string) {
     senders.push(from);
     socket.send(datagram, from.port, from.address);
   });
-  socket.bind(0, ip);
-  await once(socket, "listening");
+  const port = await bind(socket, ip);
   close.push(() => socket.close());
-  return { socket, senders, port: socket.address().port, address: { ip, family } satisfies Address };
+  return { socket, senders, port: port, address: { ip, family } satisfies Address };
 }
 
 function openDescriptors(): number {

@@ -521,7 +521,7 @@ describe("against a slow obvious model", () => {
     try {
       parseAllowNet(text);
     } catch (error) {
-      expect(error).toBeInstanceOf(AllowNetError);
+      must(error instanceof AllowNetError, String(error));
     }
   });
 

@@ -4,6 +4,7 @@ import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 import { Worker } from "node:worker_threads";
+import { bind, listen } from "../../demo/loopback.ts";
 import type { Phase } from "../../model/result.ts";
 import type { EngineOptions } from "../contract/options.ts";
 import type { ProbeContext } from "../contract/probe.ts";
@@ -32,8 +33,8 @@ export function loopbackTransport(changes: Partial<EngineOptions> = {}): Transpo
 /** A TCP listener; the connections are the test's to answer. */
 export async function openTcpPeer(
   onConnection: (socket: Socket) => void = () => {},
-  host = "127.0.0.1",
-  port = 0,
+  host?: string,
+  port?: number,
 ): Promise<Peer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -41,10 +42,8 @@ export async function openTcpPeer(
     socket.on("error", () => {});
     onConnection(socket);
   });
-  server.listen(port, host);
-  await once(server, "listening");
   return {
-    port: portOf(server.address()),
+    port: await listen(server, host, port),
     close() {
       for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
@@ -63,9 +62,7 @@ export async function closedPort(host = "127.0.0.1"): Promise<number> {
 export async function openMirror(): Promise<Peer> {
   const socket = createSocket("udp4");
   socket.on("message", (datagram, from) => socket.send(datagram, from.port, from.address));
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
-  return { port: socket.address().port, close: () => new Promise((resolve) => socket.close(() => resolve())) };
+  return { port: await bind(socket), close: () => new Promise((resolve) => socket.close(() => resolve())) };
 }
 
 /** Its thread sleeps and never accepts, and its queue is full, so the kernel drops further attempts: connecting hangs. */
@@ -109,11 +106,6 @@ async function loopbackRoundTrips(): Promise<string> {
   return "out";
 }
 
-function portOf(address: ReturnType<ReturnType<typeof createServer>["address"]>): number {
-  if (address === null || typeof address === "string") throw new Error("not listening on a port");
-  return address.port;
-}
-
 export interface CheckRig {
   readonly context: ProbeContext;
   readonly phases: Phase[];
@@ -123,7 +115,7 @@ export interface CheckRig {
 }
 
 /** A check's context that writes down what it is told. */
-export function makeCheck(transport: Transport): CheckRig {
+export function makeCheck(transport: Transport, withinMs = 10_000): CheckRig {
   const controller = new AbortController();
   const phases: Phase[] = [];
   const tried: string[] = [];
@@ -138,7 +130,7 @@ export function makeCheck(transport: Transport): CheckRig {
     context: {
       transport,
       signal: controller.signal,
-      deadlineAtMs: Date.now() + 10_000,
+      deadlineAtMs: Date.now() + withinMs,
       phase: (name) => phases.push(name),
       tried: (address) => tried.push(address),
       answered: () => {

@@ -1,10 +1,10 @@
 import { createSocket } from "node:dgram";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Answer as DnsAnswer } from "dns-packet";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bind } from "../../demo/loopback.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { classify } from "../net/classify.ts";
 import {
   type Asked,
@@ -29,13 +29,12 @@ let peers: DnsPeer[] = [];
 let folder = "";
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-resolver-"));
+  folder = temporaryFolder();
 });
 
 afterEach(async () => {
   for (const peer of peers) await peer.close();
   peers = [];
-  rmSync(folder, { recursive: true });
 });
 
 async function peerThat(react: (asked: Asked) => Reaction, host?: string): Promise<DnsPeer> {
@@ -163,8 +162,7 @@ describe("answers that are not to be believed", () => {
 
   it("an answer from another port is not heard", async () => {
     const elsewhere = createSocket("udp4");
-    elsewhere.bind(0, "127.0.0.1");
-    await once(elsewhere, "listening");
+    await bind(elsewhere);
     const peer = await peerThat((asked) => {
       if (asked.from !== null) elsewhere.send(evil(asked, {}), asked.from.port, asked.from.address);
       return null;

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
-import { describe, expect } from "vitest";
+import { describe } from "vitest";
+import { must } from "../../testkit/must.ts";
 import { property } from "../../testkit/property.ts";
 import { parseNameServer, ResolverEntryError } from "./name-servers.ts";
 import { parseHosts, parseResolvConf } from "./system-names.ts";
@@ -44,7 +45,7 @@ describe("this machine's files", () => {
     try {
       parseNameServer(text);
     } catch (error) {
-      expect(error).toBeInstanceOf(ResolverEntryError);
+      must(error instanceof ResolverEntryError, String(error));
     }
   });
 });

@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { createServer as createTlsServer, type TLSSocket } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { bind, listen } from "../../demo/loopback.ts";
 import type { EngineOptions } from "../contract/options.ts";
 import { classify } from "../net/classify.ts";
 import { NetworkFault } from "../net/fault.ts";
@@ -306,12 +307,9 @@ describe("connectTls", () => {
     const sockets = new Set<Socket>();
     server.on("connection", (socket) => sockets.add(socket));
     server.on("tlsClientError", () => {});
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const address = server.address();
-    if (address === null || typeof address === "string") throw new Error("not listening");
+    const port = await listen(server);
     return {
-      port: address.port,
+      port,
       close() {
         for (const socket of sockets) socket.destroy();
         return new Promise((resolve) => server.close(() => resolve()));
@@ -409,10 +407,9 @@ describe("exchangeUdp", () => {
     socket.on("message", (bytes, { port, address }) =>
       react(bytes, (reply) => socket.send(reply, port, address), ++turns),
     );
-    socket.bind(0, host);
-    await once(socket, "listening");
+    const port = await bind(socket, host);
     return {
-      port: socket.address().port,
+      port,
       close: () => new Promise((resolve) => socket.close(() => resolve())),
     };
   }

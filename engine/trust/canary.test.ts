@@ -1,9 +1,10 @@
 import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { createServer } from "node:net";
 import dnsPacket from "dns-packet";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
+import { bind, listen } from "../../demo/loopback.ts";
+import { must, mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import type { EngineOptions } from "../contract/options.ts";
 import { CanaryError, findCanaries, gatewaysOf, parseCanary, watchCanaries } from "./canary.ts";
@@ -59,9 +60,9 @@ describe("parseCanary", () => {
       fc.property(entry, (text) => {
         try {
           const { port } = parseCanary(text);
-          expect(port >= 0 && port <= 65_535).toBe(true);
+          mustEqual(port >= 0 && port <= 65_535, true);
         } catch (error) {
-          expect(error).toBeInstanceOf(CanaryError);
+          must(error instanceof CanaryError, String(error));
         }
       }),
       { numRuns: 100_000 },
@@ -102,15 +103,12 @@ test("asks real peers, past the guard, and again soon when one is silent", async
     const answer = dnsPacket.encode({ type: "response", id: id ?? 0, flags: 0, questions: questions ?? [] });
     if (!isSilent) dns.send(answer, peer.port, peer.address);
   });
-  dns.bind(0, "127.0.0.1");
-  const tcp = createServer((socket) => socket.destroy()).listen(0, "127.0.0.1");
-  await Promise.all([once(dns, "listening"), once(tcp, "listening")]);
-  const tcpAddress = tcp.address();
-  const tcpPort = typeof tcpAddress === "object" && tcpAddress !== null ? tcpAddress.port : 0;
+  const tcp = createServer((socket) => socket.destroy());
+  const addresses = [`dns:127.0.0.1:${await bind(dns)}`, `tcp:127.0.0.1:${await listen(tcp)}`];
   const reports: CanaryReport[] = [];
   let wake = () => {};
   const watch = watchCanaries({
-    canaries: [`dns:127.0.0.1:${dns.address().port}`, `tcp:127.0.0.1:${tcpPort}`].map(parseCanary),
+    canaries: addresses.map(parseCanary),
     engine: { ...ENGINE, allowNets: [] },
     onReport: (report) => {
       reports.push(report);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { VERDICTS, type Verdict } from "../../model/verdict.ts";
+import { mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { groupOf, NetworkFitness } from "./network-fitness.ts";
 import { SuspectBuffer } from "./suspect-buffer.ts";
@@ -169,7 +170,7 @@ test("a pass and a verdict about us are never excused, whatever was noted", { ti
       for (const { host, verdict, wasHealthy, gapMs } of events) {
         nowMs += gapMs;
         network.note(`site${host}.org`, verdict, wasHealthy, nowMs);
-        for (const each of ["ok", "unfit", "cancelled"] as const) expect(network.excuses(each, 0, nowMs)).toBe(false);
+        for (const each of ["ok", "unfit", "cancelled"] as const) mustEqual(network.excuses(each, 0, nowMs), false);
         // Fewer than four failed targets of five are no crowd.
         if (network.isCut(nowMs))
           expect(events.filter((each) => each.verdict !== "ok" && each.wasHealthy).length).toBeGreaterThanOrEqual(5);

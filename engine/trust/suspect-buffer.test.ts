@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { must, mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
 import { HOLD_MS, SuspectBuffer } from "./suspect-buffer.ts";
 
@@ -63,13 +64,19 @@ describe("SuspectBuffer", () => {
           nowMs = Math.max(nowMs, next);
           release(false);
         }
-        expect(applied.map(({ index }) => index).toSorted((a, b) => a - b)).toEqual(results.map((_, index) => index));
+        mustEqual(
+          applied.map(({ index }) => index).toSorted((a, b) => a - b),
+          results.map((_, index) => index),
+        );
         for (const { index, atMs } of applied) {
-          expect(atMs - (arrivedAtMs[index] ?? 0)).toBeLessThanOrEqual(HOLD_MS);
+          must(atMs - (arrivedAtMs[index] ?? 0) <= HOLD_MS, "it was held too long");
         }
         for (let target = 0; target <= 4; target++) {
           const order = applied.map(({ index }) => index).filter((index) => results[index]?.target === target);
-          expect(order).toEqual(order.toSorted((a, b) => a - b));
+          mustEqual(
+            order,
+            order.toSorted((a, b) => a - b),
+          );
         }
       }),
       { numRuns: 20_000 },

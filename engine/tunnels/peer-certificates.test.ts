@@ -1,8 +1,8 @@
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { createServer, type TLSSocket, connect as tlsConnect } from "node:tls";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { listen } from "../../demo/loopback.ts";
 import { readLeafOnly } from "../transport/leaf-only.ts";
 import { peerCertificateOf } from "./peer-certificates.ts";
 
@@ -12,11 +12,13 @@ const server = createServer({ cert: `${certificate.certPem}${authority.certPem}`
 server.on("tlsClientError", () => {});
 server.on("secureConnection", (socket) => socket.on("error", () => {}));
 
-beforeAll(() => once(server.listen(0, "127.0.0.1"), "listening"));
+let port = 0;
+beforeAll(async () => {
+  port = await listen(server);
+});
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
 async function dial(servername: string): Promise<TLSSocket> {
-  const { port } = server.address() as AddressInfo;
   const options = { host: "127.0.0.1", port, ca: authority.certPem, servername, rejectUnauthorized: false };
   const socket = tlsConnect(options);
   readLeafOnly(socket);

@@ -1,6 +1,6 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { createLocalLines, lineOver, type OpenLine } from "./line.ts";
 
 const closers: (() => unknown)[] = [];
@@ -8,11 +8,11 @@ afterEach(() => {
   for (const close of closers.splice(0)) close();
 });
 
-async function listen(onSocket: (socket: Socket) => void): Promise<number> {
-  const server: Server = createServer((socket) => onSocket(socket.on("error", () => {}))).listen(0, "127.0.0.1");
-  await once(server, "listening");
+async function openPeer(onSocket: (socket: Socket) => void): Promise<number> {
+  const server = createServer((socket) => onSocket(socket.on("error", () => {})));
+  const port = await listen(server);
   closers.push(() => server.close());
-  return (server.address() as AddressInfo).port;
+  return port;
 }
 
 /** What a line tells, until it says that it is over. */
@@ -45,22 +45,21 @@ async function ways(port: number): Promise<readonly OpenLine[]> {
 
 describe("a line", () => {
   it("says what is said, hears what comes, and that the other end has ended", async () => {
-    const port = await listen((socket) => socket.on("data", (bytes) => socket.end(`heard ${bytes}`)));
+    const port = await openPeer((socket) => socket.on("data", (bytes) => socket.end(`heard ${bytes}`)));
     for (const open of await ways(port)) {
       expect(await hear(open, ["hello"])).toEqual(["opened", "connected", "heard hello", "end"]);
     }
   });
 
   it("fails where no process listens, and says so after it was opened", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const { port } = server.address() as AddressInfo;
+    const server = createServer();
+    const port = await listen(server);
     await new Promise((resolve) => server.close(resolve));
     for (const open of await ways(port)) expect(await hear(open)).toEqual(["opened", "failed ECONNREFUSED"]);
   });
 
   it("tells the error of a reset", async () => {
-    const port = await listen((socket) => socket.on("data", () => socket.resetAndDestroy()));
+    const port = await openPeer((socket) => socket.on("data", () => socket.resetAndDestroy()));
     for (const open of await ways(port)) {
       expect(await hear(open, ["hello"])).toEqual(["opened", "connected", "failed ECONNRESET"]);
     }
@@ -68,7 +67,7 @@ describe("a line", () => {
 
   it("sends more than the other end takes at once, whole and in order", async () => {
     const pieces = Array.from({ length: 40 }, (_, index) => String.fromCharCode(97 + (index % 26)).repeat(200_000));
-    const port = await listen((socket) => {
+    const port = await openPeer((socket) => {
       let bytes = 0;
       const said: string[] = [];
       socket.pause();

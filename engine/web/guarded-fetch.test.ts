@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { loopbackTransport } from "../../test/web-rig.ts";
+import { rigTransport } from "../../test/web-rig.ts";
+import { openTcpPeer } from "../transport/peers.suite.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 
 const LIMIT_BYTES = 1024 * 1024;
@@ -15,26 +14,18 @@ afterEach(async () => {
 
 /** @returns the address of a server that sends this to each request and closes */
 async function serve(...pieces: readonly (string | Buffer)[]): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
+  const peer = await openTcpPeer((socket) => {
     socket.once("data", () => {
       for (const piece of pieces) socket.write(piece);
       socket.end();
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  closers.push(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  closers.push(peer.close);
+  return `http://127.0.0.1:${peer.port}/`;
 }
 
 function guarded() {
-  const made = createGuardedFetch(loopbackTransport(), { bodyBytes: LIMIT_BYTES, connectTimeoutMs: 5_000 });
+  const made = createGuardedFetch(rigTransport(), { bodyBytes: LIMIT_BYTES, connectTimeoutMs: 5_000 });
   closers.push(() => made.close());
   return made;
 }

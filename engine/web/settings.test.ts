@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mustEqual } from "../../testkit/must.ts";
 import { property } from "../../testkit/property.ts";
 import { http } from "../probes/http.ts";
 import { keyword } from "../probes/keyword.ts";
@@ -124,7 +125,7 @@ describe("settings of website checks", () => {
     (settings) => {
       for (const probe of [http, keyword]) {
         const once = probe.settings.safeParse(settings);
-        if (once.success) expect(JSON.stringify(probe.settings.parse(once.data))).toBe(JSON.stringify(once.data));
+        if (once.success) mustEqual(JSON.stringify(probe.settings.parse(once.data)), JSON.stringify(once.data));
       }
     },
   );

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { createServer as createTls, type TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
-import { listen } from "../../test/web-rig.ts";
+import { listen } from "../../demo/loopback.ts";
 import { http } from "../probes/http.ts";
 import { authority, check, closers, page } from "./website.suite.ts";
 

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:net";
 import { createServer as createTls } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { type MadeCertificate, makeAuthority, makeCertificate } from "../../demo/certificates.ts";
-import { listen } from "../../test/web-rig.ts";
+import { listen } from "../../demo/loopback.ts";
 import { authority, check, closers, fixed, page, raw } from "./website.suite.ts";
 
 describe.each(["fast", "full"] as const)("website check over TLS, %s path", (path) => {

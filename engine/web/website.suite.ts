@@ -2,7 +2,7 @@
 import type { Socket } from "node:net";
 import { afterAll, afterEach } from "vitest";
 import { makeAuthority } from "../../demo/certificates.ts";
-import { loopbackTransport, makeRig, type RawServer, rawServer } from "../../test/web-rig.ts";
+import { makeRig, type RawServer, rawServer, rigTransport } from "../../test/web-rig.ts";
 import type { Outcome } from "../contract/probe.ts";
 import { classify } from "../net/classify.ts";
 import { http } from "../probes/http.ts";
@@ -13,7 +13,7 @@ import { planOf } from "./plan.ts";
 import { checkWebsite, type WebPath } from "./website.ts";
 
 export const authority = makeAuthority();
-export const transport = loopbackTransport(authority.certPem);
+export const transport = rigTransport(authority.certPem);
 const exchanger = createExchanger();
 afterAll(exchanger.close);
 export const closers: (() => unknown)[] = [];
@@ -60,5 +60,5 @@ export async function check(
   const outcome = await checkWebsite(planOf(settings), context, way === "full" ? "full" : "fast").catch(
     (error: unknown) => classify(error, rig.phases.at(-1) ?? null),
   );
-  return { ...outcome, peerAnswered: rig.peerAnswered, hosts: rig.hosts, phases: rig.phases };
+  return { ...outcome, peerAnswered: rig.answers > 0, hosts: rig.hosts, phases: rig.phases };
 }

@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { closeSync, readdirSync } from "node:fs";
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer, type Server } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { AF_UNIX, type Libc, loadLibc, SOCK_CLOEXEC, SOCK_DGRAM } from "../libc.ts";
 import { openReadiness, type Readiness } from "../readiness.ts";
 import { Broker, TOKEN_BYTES } from "./broker.ts";
@@ -73,9 +74,8 @@ describe.runIf(holdHere()?.seccomp === true && knowsListeners()).each([
     server = createServer((socket) => {
       arrived += 1;
       socket.destroy();
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
-    port = (server.address() as AddressInfo).port;
+    });
+    port = await listen(server);
   });
   afterAll(() => {
     broker.close();

@@ -1,13 +1,12 @@
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { closeSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { type Confinement, holdHere, NOT_STARTED, prepareChild } from "./confined.ts";
 import { landlockPowers, openRuleset } from "./landlock.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sonde-confined-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 for (const name of ["in", "out"]) {
   mkdirSync(join(folder, name));
   writeFileSync(join(folder, name, "file"), name);

@@ -1,14 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { needNumber } from "./calls.ts";
 import { type Arch, imageOf, Memory, type Step } from "./image.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sonde-image-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 const arch: Arch = process.arch === "arm64" ? "arm64" : "x64";
 const call = (name: Parameters<typeof needNumber>[1]): number => needNumber(arch, name);

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -11,6 +9,7 @@ import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { LeaseKeeper } from "../lease.ts";
 import type { SendOutcome, SendToChannel } from "./channels/channel.ts";
 import { AlertSender } from "./sender.ts";
@@ -128,7 +127,7 @@ let service: Service;
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-alerts-"));
+  folder = temporaryFolder();
   const plane = await openControlPlane({ file: join(folder, "control.sqlite") }, { role: "sink" });
   const first = { email: "owner@test-site.org", userName: "Owner", workspaceName: "Acme", projectName: "Production" };
   const ids = await plane.accounts.createFirst({ ...first, plan: "business", nowMs: START_MS });
@@ -136,7 +135,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await service.plane.close();
-  rmSync(folder, { recursive: true });
 });
 
 describe("AlertSender", () => {

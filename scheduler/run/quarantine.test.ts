@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { createFingerprint } from "../../engine/contract/fingerprint.ts";
@@ -7,6 +5,7 @@ import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
 import type { Probers } from "../../engine/pool/probers.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { SchedulerQuarantine } from "./quarantine.ts";
 
 const HOUR_MS = 3_600_000;
@@ -15,12 +14,11 @@ const REASON = "hangs in native code";
 let dir: string;
 let plane: ControlPlane;
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "sonde-quarantine-"));
+  dir = temporaryFolder();
   plane = await openControlPlane({ file: join(dir, "control.sqlite") }, { role: "api" });
 });
 afterEach(async () => {
   await plane.close();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 /** Remembers what it was given last; one like it for each process. */

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { StoreError } from "../../store/errors.ts";
 import { Spool } from "../../store/results/spool.ts";
 import { FrameLines } from "../../store/results/spool-frame.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { isApplied, markApplied } from "./applied-line.ts";
 import { LateRows } from "./late-rows.ts";
 import { Trouble } from "./trouble.ts";
@@ -13,9 +12,8 @@ import { Trouble } from "./trouble.ts";
 const log = pino({ level: "silent" });
 let dir = "";
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "sonde-late-"));
+  dir = temporaryFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 const linesOf = (from: number, to: number): string[] =>
   Array.from({ length: to - from + 1 }, (_, index) => JSON.stringify({ n: from + index }));

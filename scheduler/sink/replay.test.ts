@@ -1,13 +1,12 @@
 /** What a start makes of the rows that a death left in the spool: with a real spool and a real file of rows that are set aside. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { Spool } from "../../store/results/spool.ts";
 import { openSetAside } from "../../store/set-aside.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { SinkBatch } from "../../store/sql/sink/port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { judgedOf, liveOf, monitorOf } from "../fixtures.suite.ts";
 import { markApplied } from "./applied-line.ts";
 import { replay } from "./replay.ts";
@@ -16,9 +15,8 @@ import { StorePartWriter } from "./writer.ts";
 const log = pino({ level: "silent" });
 let dir = "";
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "sonde-replay-"));
+  dir = temporaryFolder();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 it("a row that was set aside before a death leaves the spool, though SQL would now take it with those behind it", async () => {
   const spool = await Spool.open({ dir: join(dir, "spool"), log });

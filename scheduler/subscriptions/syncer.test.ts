@@ -1,7 +1,5 @@
 /** Syncs on a real control plane, at providers that answer what the test says. */
 import { hash } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -13,6 +11,7 @@ import { PLANS } from "../../model/plan.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { SYNC_LEASE } from "../../store/sql/subscriptions/syncs-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { LeaseKeeper } from "../lease.ts";
 import { listedOf } from "./listed.ts";
 import { RestingLists } from "./resting-lists.ts";
@@ -34,7 +33,7 @@ describe("syncs at work", () => {
   let lastUrl = 0;
 
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), "sonde-syncs-"));
+    folder = temporaryFolder();
     plane = await openControlPlane({ file: join(folder, "control.sqlite") }, { role: "sink" });
     ids = await plane.accounts.createFirst({
       email: "a@test-site.org",
@@ -48,7 +47,6 @@ describe("syncs at work", () => {
   afterEach(async () => {
     for (const syncer of syncers.splice(0)) await syncer.stop();
     await plane.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function subscribe(projectId = ids.projectId): Promise<number> {

@@ -1,7 +1,7 @@
 /** Receivers of every temper, in-process on free ports of loopback. */
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { listen } from "../../demo/loopback.ts";
 
 export interface Received {
   readonly method: string;
@@ -48,9 +48,7 @@ export async function openReceiver(temper: Temper = answering(204)): Promise<Rec
       for (const wake of waiters) wake();
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   return {
     url: `http://127.0.0.1:${port}/hook?a=1`,
     port,
@@ -73,9 +71,7 @@ export async function openReceiver(temper: Temper = answering(204)): Promise<Rec
 }
 
 async function read(request: IncomingMessage): Promise<Received> {
-  const pieces: Buffer[] = [];
-  for await (const piece of request) pieces.push(piece as Buffer);
   const headers: Record<string, string> = {};
   for (const [name, value] of Object.entries(request.headers)) headers[name] = String(value);
-  return { method: request.method ?? "", path: request.url ?? "", headers, body: Buffer.concat(pieces).toString() };
+  return { method: request.method ?? "", path: request.url ?? "", headers, body: await text(request) };
 }

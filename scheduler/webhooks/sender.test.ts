@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -8,6 +6,7 @@ import { RETRY_DELAYS_MS } from "../../model/webhook.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { LeaseKeeper } from "../lease.ts";
 import { ATTEMPT_MS, type PostOutcome } from "./post.ts";
 import { Sender } from "./sender.ts";
@@ -35,7 +34,7 @@ let world: World;
 let folder: string;
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-sender-"));
+  folder = temporaryFolder();
   const plane = await openControlPlane({ file: join(folder, "control.sqlite") }, { role: "sink" });
   const first = await plane.accounts.createFirst({
     email: "owner@test-site.org",
@@ -49,7 +48,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await world.plane.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function hook(url: string): Promise<number> {

@@ -1,20 +1,10 @@
 /** Backup and restore of a data folder that no service uses: what is refused, and that nothing is changed then. */
 import { createHash, randomBytes } from "node:crypto";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { claimDataFolder } from "../data-folder.ts";
 import { StoreError } from "../errors.ts";
 import { decideRestore, RESTORING } from "../restored-folder.ts";
@@ -24,7 +14,7 @@ import { backUp } from "./backup.ts";
 import { newestParts } from "./engine-files.ts";
 import { restoreBackup } from "./restore.ts";
 
-const root = mkdtempSync(join(tmpdir(), "sonde-backup-"));
+const root = temporaryFolder();
 const dataDir = join(root, "data");
 const keyFile = join(root, "sealing.key");
 const archive = join(root, "backup.tar.gz");
@@ -77,7 +67,6 @@ beforeAll(async () => {
   writeFileSync(join(dataDir, "owner.key"), "secret\n");
   await backUp({ dataDir, out: archive, version: "0.1.0", keyFiles: [], progress });
 });
-afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe("a backup", () => {
   it("is closed to others, has no key, and leaves nothing behind", () => {

@@ -1,10 +1,10 @@
 /** A move that dies at any of its steps and is begun again ends as one that did not die. On two SQLite files, and results in memory. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rowsOf, writeEverything } from "../../testkit/store/everything.suite.ts";
 import { writeSince } from "../../testkit/store/everything-since.suite.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { StoreError } from "../errors.ts";
 import type { CopiedResults } from "../results/copied-tables.ts";
 import { openControlPlane } from "../sql/control-plane/open.ts";
@@ -16,7 +16,7 @@ import { openSqlite } from "../sql/db/sqlite.ts";
 import { openInProcess } from "../state/in-process.ts";
 import { type MovedResults, type MoveSide, move } from "./move.ts";
 
-const root = mkdtempSync(join(tmpdir(), "sonde-move-"));
+const root = temporaryFolder();
 const opened: Database[] = [];
 const NOW_MS = Date.UTC(2026, 10, 21, 7);
 let folders = 0;
@@ -103,7 +103,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const database of opened) await database.close();
-  rmSync(root, { recursive: true, force: true });
 });
 
 const run = (to: MoveSide, isAnew = false) =>

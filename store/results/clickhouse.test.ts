@@ -1,9 +1,8 @@
 /** What a ClickHouse server must have, said at the start. */
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import pino from "pino";
 import { afterEach, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { ClickHouseResults, openClickHouse } from "./clickhouse.ts";
 
 let server: Server;
@@ -19,18 +18,14 @@ async function urlOf(version: string): Promise<string> {
     for await (const chunk of request) text += chunk;
     response.end(text.includes("system.settings") ? JSON.stringify({ meta: [], data: [{ version }], rows: 1 }) : "1\n");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return `http://default@127.0.0.1:${(server.address() as AddressInfo).port}/sonde`;
+  return `http://default@127.0.0.1:${await listen(server)}/sonde`;
 }
 
 it("waits for a schema no longer than for an insert", async () => {
   server = createServer((request, response) => {
     if (request.url?.includes("/ping") || request.url?.includes("SELECT%201")) response.end("1\n");
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const url = `http://default@127.0.0.1:${(server.address() as AddressInfo).port}/sonde`;
+  const url = `http://default@127.0.0.1:${await listen(server)}/sonde`;
   const results = new ClickHouseResults({ url, log: pino({ level: "silent" }), insertTimeoutMs: 200 });
   await expect(results.insert({ token: "a", lines: Buffer.from("{}\n"), rows: 1 })).rejects.toThrow(/Timeout/);
   await results.close();

@@ -1,8 +1,8 @@
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { StoreError } from "../errors.ts";
 import type { SetAside } from "../set-aside.ts";
 import { Pump, type PumpClock } from "./pump.ts";
@@ -44,7 +44,7 @@ const until = (holds: () => boolean) =>
   );
 
 beforeEach(async () => {
-  dir = mkdtempSync(join(tmpdir(), "sonde-pump-"));
+  dir = temporaryFolder();
   spool = await Spool.open({ dir: join(dir, "spool"), log });
 });
 afterEach(async () => {
@@ -52,7 +52,6 @@ afterEach(async () => {
   pump = undefined;
   await spool.close();
   timers.length = 0;
-  rmSync(dir, { recursive: true, force: true });
 });
 
 /** A store that applies each token once, as ClickHouse does. */

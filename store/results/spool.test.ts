@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { Spool, type SpoolOptions } from "./spool.ts";
 
 const log = pino({ level: "silent" });
@@ -12,12 +13,11 @@ let dir = "";
 let open: Spool[] = [];
 
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "sonde-spool-"));
+  dir = temporaryFolder();
 });
 afterEach(async () => {
   for (const spool of open) await spool.close();
   open = [];
-  rmSync(dir, { recursive: true, force: true });
 });
 
 async function start(overrides: Partial<SpoolOptions> = {}): Promise<Spool> {

@@ -1,8 +1,8 @@
-import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { StoreError } from "../errors.ts";
 import { addKey, createKeyFile, keyFileWarning, readKeyRing, replaceKeys } from "./keys.ts";
 import { openSealing } from "./sealing.ts";
@@ -10,10 +10,9 @@ import { openSealing } from "./sealing.ts";
 let folder = "";
 let keyFile = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-keys-"));
+  folder = temporaryFolder();
   keyFile = join(folder, "sealing.key");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const idsOf = (): readonly string[] => readKeyRing(keyFile).map(({ id }) => id);
 

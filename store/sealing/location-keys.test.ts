@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { SEALED_CELLS } from "../sealed-cells.ts";
 import type { Sealing } from "../sealed-text.ts";
 import type { Location } from "../sql/coordination/locations-port.ts";
@@ -17,14 +17,13 @@ describe("location keys", () => {
   let keys: LocationKeys | undefined;
 
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "sonde-locations-"));
+    folder = temporaryFolder();
     operator = openSealing({ keyFile: join(folder, "sealing.key"), createIfMissing: true });
     rows = [];
     errors = [];
   });
   afterEach(() => {
     keys?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const open = async () => {

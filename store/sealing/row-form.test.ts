@@ -1,8 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ADA, type Ground, newHeartbeat, newMonitor } from "../../testkit/store/ground.suite.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { SEALED_CELLS, SEALED_FOR } from "../sealed-cells.ts";
 import { openControlPlane } from "../sql/control-plane/open.ts";
 import type { ControlPlane } from "../sql/control-plane/port.ts";
@@ -39,7 +39,7 @@ describe("secrets of a database of the version before", () => {
 
   /** As the version before leaves it: addresses in clear, secrets bound to a word. */
   beforeEach(async () => {
-    folder = mkdtempSync(join(tmpdir(), "sonde-rows-"));
+    folder = temporaryFolder();
     plane = await openControlPlane({ file: join(folder, "control.sqlite") }, { role: "api" });
     const first = await openFollowedSealing(plane.meta, options());
     first.close();
@@ -66,7 +66,6 @@ describe("secrets of a database of the version before", () => {
   });
   afterEach(async () => {
     await plane.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const stored = () => {

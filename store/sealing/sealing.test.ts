@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { mustEqual } from "../../testkit/must.ts";
 import { assertProperty } from "../../testkit/property.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { StoreError } from "../errors.ts";
 import { SEALED_CELLS, SEALED_FOR } from "../sealed-cells.ts";
 import type { Sealing } from "../sealed-text.ts";
@@ -16,10 +16,9 @@ let folder = "";
 let keyFile = "";
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-sealing-"));
+  folder = temporaryFolder();
   keyFile = join(folder, "sealing.key");
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function newSealing(): Sealing {
   return openSealing({ keyFile, createIfMissing: true });
@@ -149,7 +148,7 @@ describe("sealing", () => {
       fc.property(place, place, fc.string({ unit: "grapheme" }), (here, there, text) => {
         const sealed = sealing.seal(here, text);
         expect(sealed).toMatch(/^2\.[0-9a-f]{8}\.[A-Za-z0-9_-]+$/);
-        expect(sealing.open(here, sealed)).toBe(text);
+        mustEqual(sealing.open(here, sealed), text);
         expect(() => sealing.open(here.purpose, sealed)).toThrow(StoreError);
         if (here.column === there.column && here.row === there.row) return;
         expect(() => sealing.open(there, sealed)).toThrow(`${there.column} of row ${there.row}`);
@@ -165,8 +164,8 @@ describe("sealing", () => {
       fc.property(place, fc.string(), (here, text) => {
         const old = before.seal(here, text);
         expect(old).toMatch(/^1\./);
-        expect(sealing.open(here, old)).toBe(text);
-        expect(sealing.open(here.purpose, old)).toBe(text);
+        mustEqual(sealing.open(here, old), text);
+        mustEqual(sealing.open(here.purpose, old), text);
         // The first form under the second's number, and the other way round, is neither.
         expect(() => sealing.open(here, `2${old.slice(1)}`)).toThrow(StoreError);
         expect(() => sealing.open(here, `1${sealing.seal(here, text).slice(1)}`)).toThrow(StoreError);

@@ -3,5 +3,11 @@ import { defineConfig } from "vitest/config";
 
 // biome-ignore lint/style/noDefaultExport: vitest reads its configuration from the default export
 export default defineConfig({
-  test: { include: ["test/channels/real-services.ts"], pool: "forks", testTimeout: 120_000, hookTimeout: 120_000 },
+  test: {
+    include: ["test/channels/real-services.ts"],
+    setupFiles: ["testkit/folders-end.ts"],
+    pool: "forks",
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
 });

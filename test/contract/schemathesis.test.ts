@@ -3,14 +3,15 @@
  * it made, and judges status, media type, headers and body. In a network namespace of its own, because the monitors it makes up are
  * checked: nothing of it may leave this machine.
  */
-import { execFileSync, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { sweepNamespaces } from "../lab/namespace.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
+import { ip, removeNamespace, sweepNamespaces } from "../namespaces.ts";
 import { describeWith } from "../prerequisites.ts";
-import { cleanUp, type RunningService, startService, temporaryFolder } from "../service.ts";
+import { cleanUp, type RunningService, startService } from "../service.ts";
 import { pythonModule } from "./python-tools.ts";
 
 const CONFIG = fileURLToPath(new URL("schemathesis.toml", import.meta.url));
@@ -28,8 +29,8 @@ describeWith(["python tools", "network namespaces"], "schemathesis", () => {
   let service: RunningService;
   beforeAll(async () => {
     sweepNamespaces(PREFIX);
-    execFileSync("ip", ["netns", "add", NAMESPACE]);
-    execFileSync("ip", ["-n", NAMESPACE, "link", "set", "lo", "up"]);
+    ip("netns", "add", NAMESPACE);
+    ip("-n", NAMESPACE, "link", "set", "lo", "up");
     const plans = join(temporaryFolder(), "plans.json");
     const unlimited = { requestsPerMinute: null, requestsPerDay: null, requestsPerMonth: null };
     writeFileSync(plans, JSON.stringify({ business: { ...unlimited, shortestIntervalS: 1 } }));
@@ -40,7 +41,7 @@ describeWith(["python tools", "network namespaces"], "schemathesis", () => {
   });
   afterAll(async () => {
     await cleanUp();
-    execFileSync("ip", ["netns", "del", NAMESPACE]);
+    removeNamespace(NAMESPACE);
   });
 
   it("finds nothing", { timeout: (SECONDS + MARGIN_S + 30) * 1_000, retry: 0 }, async () => {

@@ -1,18 +1,17 @@
 /** The document is OpenAPI 3.1 to two validators that share no code: one of JavaScript, one of Python. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { routes } from "../../api/endpoints/index.ts";
 import { createOpenApi, documentText } from "../../api/openapi.ts";
 import { validate } from "../../testkit/api/document.suite.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { describeWith } from "../prerequisites.ts";
 import { pythonModule } from "./python-tools.ts";
 
 const options = { baseUrl: "http://127.0.0.1:8080", docsUrl: "http://127.0.0.1:8080/docs", version: "0.1.0" };
-const folder = mkdtempSync(join(tmpdir(), "sonde-document-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 it("@seriousme/openapi-schema-validator accepts the document", async () => {
   expect(await validate({ ...createOpenApi(routes, options) })).toEqual([]);

@@ -1,8 +1,6 @@
 /** The checks of the documents themselves: each finds what it is there to find. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { commandFaults, nameFaults, spanFaults, spansOf } from "./forms.ts";
 import { blocksOf, stepsOf, wordsOf } from "./page.ts";
 import { openShell } from "./shell.ts";
@@ -117,11 +115,10 @@ describe("what a page shows", () => {
 });
 
 describe("a page's shell", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-shell-"));
+  const folder = temporaryFolder();
   const shell = openShell(folder, { PATH: process.env.PATH ?? "" });
   afterAll(() => {
     shell.close();
-    rmSync(folder, { recursive: true });
   });
 
   it("keeps variables and functions, and says exit code and output of each command", async () => {

@@ -3,13 +3,13 @@
  * It compiles, checks a server, and is in the API's document, the command line and the demo.
  */
 import { execFile } from "node:child_process";
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { openTcpPeer } from "../../engine/transport/peers.suite.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -19,7 +19,7 @@ const COPIED = ["engine", "api", "cli", "demo"];
 
 let copy = "";
 beforeAll(() => {
-  copy = mkdtempSync(join(tmpdir(), "sonde-guide-"));
+  copy = temporaryFolder();
   for (const name of readdirSync(ROOT)) {
     if (COPIED.includes(name)) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
     else if (!/^(?:\.git|dist|data.*)$/.test(name)) symlinkSync(join(ROOT, name), join(copy, name));
@@ -32,7 +32,6 @@ beforeAll(() => {
   const config = { extends: join(ROOT, "tsconfig.json"), include: [], files: ["engine/contract/registry.ts"] };
   writeFileSync(join(copy, "guide.json"), JSON.stringify(config));
 });
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 /** Runs a module in the copy. @returns what it printed as JSON */
 async function evaluate(module: string): Promise<unknown> {

@@ -2,15 +2,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { openWireguardWorld } from "../command.ts";
 import { CORE_PLACES } from "../lab/cores.ts";
 import { openLinkRig, UUID } from "../lab/link-rig.ts";
 import type { SharedStores } from "../roles.ts";
 import { isMissing } from "../servers/missing.ts";
 import { startRedis } from "../servers/redis.ts";
-import { ended, eventually, temporaryFolder, until } from "../service.ts";
+import { ended, eventually, until } from "../service.ts";
 import { startTestClickHouse } from "../store/embedded.ts";
 import { startSystemd } from "../systemd.ts";
 import { startWebsite } from "../targets.ts";
@@ -180,7 +182,7 @@ class Page implements World {
     let fault = await look();
     const endMs = performance.now() + ANSWER_WITHIN_MS;
     while (fault !== undefined && wanted !== null && READ.test(command) && performance.now() < endMs) {
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await pause(200);
       fault = await look();
     }
     if (fault !== undefined) throw new Error(`${command}: ${fault}`);

@@ -3,10 +3,10 @@ import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import { startRedis } from "../servers/redis.ts";
-import { temporaryFolder } from "../service.ts";
 import { adminSuite } from "./admin.suite.ts";
 
 const postgres = await startPostgres();

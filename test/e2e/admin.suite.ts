@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { clientOf, type MonitorBody } from "../client.ts";
 import {
   cleanUp,
@@ -11,7 +12,6 @@ import {
   runSonde,
   type ServiceSettings,
   startService,
-  temporaryFolder,
 } from "../service.ts";
 
 interface Run {

@@ -1,12 +1,13 @@
 /** `sonde bulk` as people and scripts call it: lists, forms of output, pipes, the terminal, being stopped and going on. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { directEnv, inShell, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import { closeTerminals, openTerminal, type Terminal } from "../terminal.ts";
 
 const CLIENTS = 12;
@@ -164,8 +165,8 @@ describe("sonde bulk in pipes", { timeout: 90_000 }, () => {
   it("fetches a subscription, through the address guard", async () => {
     const port = await freePort();
     const body = Buffer.from(`vless://${UUID}@127.0.0.1:${port}?type=tcp#A\n`).toString("base64");
-    const server = createServer((_, response) => response.end(body)).listen(0, "127.0.0.1");
-    const url = `http://127.0.0.1:${await eventually(async () => (server.address() as AddressInfo | null)?.port)}/sub`;
+    const server = createServer((_, response) => response.end(body));
+    const url = `http://127.0.0.1:${await listen(server)}/sub`;
     const { stdout } = await sonde(["bulk", url, "--json"]);
     expect(linesOf(stdout)[0]).toMatchObject({ type: "result", name: "A", verdict: "refused" });
     const refused = await sonde(["bulk", url, "--json"], { env: { SONDE_ALLOW_NETS: "" } });

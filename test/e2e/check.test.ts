@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority } from "../../demo/certificates.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { directEnv, inShell, openWireguardWorld, SONDE, sonde, type WireguardWorld } from "../command.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
 import { closeTerminals, openTerminal } from "../terminal.ts";
 

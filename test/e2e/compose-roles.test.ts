@@ -12,13 +12,14 @@ import { Redis } from "ioredis";
 import { load, YAML11_SCHEMA } from "js-yaml";
 import { afterAll, expect, it } from "vitest";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { admin } from "../admin.ts";
 import { clientOf } from "../client.ts";
 import { createMonitor, productEnv, untilStatus } from "../product.ts";
 import type { LocationFacts } from "../roles.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
-import { cleanUp, eventually, runSonde, temporaryFolder, until } from "../service.ts";
+import { cleanUp, eventually, runSonde, until } from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 const FILE = fileURLToPath(new URL("../../docker/roles.yaml", import.meta.url));

@@ -6,6 +6,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { clientOf, type TestClient } from "../client.ts";
 import { createMonitor, productEnv, untilMonitor, untilStatus } from "../product.ts";
 import { type Installation, installation, type LocationFacts, type Role } from "../roles.ts";
@@ -48,9 +49,8 @@ const NOT_FROM_NL = "127.0.0.2";
 /** A port at the address that nl may not reach. */
 async function startBeyond(): Promise<{ readonly port: number; close(): void }> {
   const server = createServer((socket) => socket.on("error", () => {}).end("220 ready\r\n"));
-  await new Promise<void>((resolve) => server.listen(0, NOT_FROM_NL, resolve));
-  const address = server.address();
-  return { port: typeof address === "object" && address !== null ? address.port : 0, close: () => server.close() };
+  const port = await listen(server, NOT_FROM_NL);
+  return { port, close: () => server.close() };
 }
 
 withServer("locations on roles apart", shared, ({ stores }) => {

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { afterAll } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import { startRedis } from "../servers/redis.ts";
-import { temporaryFolder } from "../service.ts";
 import { noSecretSuite } from "./no-secret.suite.ts";
 
 const postgres = await startPostgres();

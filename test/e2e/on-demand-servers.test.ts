@@ -9,12 +9,13 @@ import { openSealing } from "../../store/sealing/sealing.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import { openChecks, openState } from "../../store/state/open.ts";
 import { memoryResults } from "../../testkit/api/memory.suite.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { clientOf } from "../client.ts";
 import { createMonitor, type Product, startProduct } from "../product.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 import { startRedis } from "../servers/redis.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import { startTcp } from "../targets.ts";
 import { createDown, eventsOf, onDemandSuite, TUNNEL } from "./on-demand.suite.ts";
 

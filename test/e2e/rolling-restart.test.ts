@@ -6,16 +6,18 @@
 import { Agent, request } from "node:http";
 import { connect, createServer, type Server } from "node:net";
 import { afterAll, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { openReceiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { createMonitors, reckon } from "../faults/reckoning.ts";
 import { trueRows } from "../faults/truth.ts";
 import { type Installation, installation, type Role } from "../roles.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
-import { cleanUp, eventually, type RunningService, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually, type RunningService } from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 const MONITORS = 40;
@@ -228,10 +230,9 @@ async function startBalancer(ports: () => readonly number[]): Promise<{ readonly
     };
     dial(0);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
+  const port = await listen(server);
   return {
-    port: typeof address === "object" && address !== null ? address.port : 0,
+    port,
     close: () => void server.close(),
   };
 }

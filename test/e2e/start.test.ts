@@ -21,18 +21,11 @@ import { afterAll, describe, expect, it } from "vitest";
 import { ConfigError, loadConfig, SETTINGS } from "../../config.ts";
 import { checkSettings } from "../../roles/check-settings.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { clientOf, type ResultsBody } from "../client.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, productEnv, startProduct, untilStatus } from "../product.ts";
-import {
-  cleanUp,
-  ended,
-  eventually,
-  runSonde,
-  type ServiceSettings,
-  startService,
-  temporaryFolder,
-} from "../service.ts";
+import { cleanUp, ended, eventually, runSonde, type ServiceSettings, startService } from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 afterAll(cleanUp);

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { afterAll, expect, it } from "vitest";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { admin } from "../admin.ts";
 import { clientOf } from "../client.ts";
 import { type Aims, buildTakenOver, linkOf, listenAt, type Report, reachedOf, setuidCopy } from "../lab/taken-over.ts";
@@ -18,7 +19,7 @@ import { createMonitor, productEnv, untilStatus } from "../product.ts";
 import type { LocationFacts, SharedStores } from "../roles.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import { type Systemd, startSystemd } from "../systemd.ts";
 import { startWebsite, type Website } from "../targets.ts";
 

@@ -6,9 +6,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findCore } from "../../engine/cores/program.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { CORE_PLACES } from "../lab/cores.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
-import { cleanUp, ended, eventually, runSonde, temporaryFolder } from "../service.ts";
+import { cleanUp, ended, eventually, runSonde } from "../service.ts";
 import { startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
 import { closeTerminals, openTerminal } from "../terminal.ts";
 

@@ -1,11 +1,10 @@
 /** Tunnels and locations through a whole service: closed ports of share links, secrets stay sealed, locations are merged. */
-import { once } from "node:events";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { admin } from "../admin.ts";
 import type { MonitorBody } from "../client.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilMonitor, untilStatus } from "../product.ts";
@@ -107,10 +106,10 @@ async function startTurnCoat(): Promise<TurnCoat> {
   const server = createServer((_, response) => {
     count += 1;
     response.writeHead(isAlternating && count % 2 === 1 ? 500 : 200).end("all is well");
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
+  const port = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    url: `http://127.0.0.1:${port}/`,
     alternate(isOn) {
       isAlternating = isOn;
     },

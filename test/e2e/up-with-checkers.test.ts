@@ -7,7 +7,9 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { admin } from "../admin.ts";
 import { openNamespace, type ServerNamespace } from "../lab/namespace.ts";
 import { describeWith } from "../prerequisites.ts";
@@ -15,7 +17,7 @@ import { createMonitor, type Product, productEnv, startProduct, untilMonitor, un
 import { type LocationFacts, type Role, startRole } from "../roles.ts";
 import { isMissing } from "../servers/missing.ts";
 import { type RedisServer, startRedis } from "../servers/redis.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 
 interface Shown {
   readonly status: string;
@@ -53,9 +55,7 @@ describeWith(["network namespaces", "redis-server"], "sonde up with a checker ab
     redis = started;
     redisUrl = `redis://${abroad.clientIp}:${redis.port}`;
     here = createServer((socket) => socket.on("error", () => {}).end("220 ready\r\n"));
-    await new Promise<void>((resolve) => here.listen(0, ONLY_HERE, resolve));
-    const address = here.address();
-    herePort = typeof address === "object" && address !== null ? address.port : 0;
+    herePort = await listen(here, ONLY_HERE);
     abroadPort = await freePort();
     abroad.spawn(process.execPath, "-e", GREETER, ONLY_ABROAD, String(abroadPort));
     service = await startProduct({ env: { SONDE_REDIS_URL: redisUrl } });

@@ -2,9 +2,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import type { MonitorBody } from "../client.ts";
 import { type Product, type ProductSettings, startProduct } from "../product.ts";
-import { temporaryFolder } from "../service.ts";
 import { type DnsTarget, startDns, startTcp, startWebsite, type TcpTarget, type Website } from "../targets.ts";
 
 const DAY_MS = 86_400_000;

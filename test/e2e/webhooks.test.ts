@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { listen } from "../../demo/loopback.ts";
 import {
   configShareEvent,
   EVENT_TYPES,
@@ -17,12 +18,12 @@ import {
 import { openReceiver, type Received, type Receiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { openSqlite } from "../../store/sql/db/sqlite.ts";
 import { appendEvents } from "../../store/sql/events/outbox.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { admin } from "../admin.ts";
 import type { IncidentsBody, MonitorBody, ResultsBody } from "../client.ts";
 import { createMonitor, type Product, startProduct, untilStatus } from "../product.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import { type DnsTarget, startDns, startWebsite, type Website } from "../targets.ts";
-import { listen } from "../web-rig.ts";
 
 /** The service as it is with checkers elsewhere. */
 const MANY_LOCATIONS = fileURLToPath(new URL("../fixtures/many-locations.mjs", import.meta.url));

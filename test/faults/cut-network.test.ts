@@ -2,7 +2,7 @@
  * The whole service in a network namespace of the test's own, its targets on the other side of one cable: cut, no
  * healthy target is called down; the dead are found again afterwards.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
@@ -10,11 +10,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { clientOf, type TestClient } from "../client.ts";
-import { sweepNamespaces } from "../lab/namespace.ts";
+import { ip, removeNamespace, sweepNamespaces } from "../namespaces.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, startProduct } from "../product.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import {
   createMany,
   everDown,
@@ -40,10 +41,6 @@ const FOUND_WITHIN_MS = (2 * INTERVAL_S + TIMEOUT_S) * 1_000 + 15_000;
 const PREFIX = "sonde-cut-";
 const OURS = `${PREFIX}ours-${process.pid}`;
 const THEIRS = `${PREFIX}theirs-${process.pid}`;
-
-function ip(...args: string[]): void {
-  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
-}
 
 /** 10.78.0.1 is the service; targets are 10.78.1.x; no machine has 10.78.2.x. */
 function buildNetwork(): void {
@@ -120,7 +117,7 @@ describeWith(
       outside?.close();
       await cleanUp();
       for (const child of children) child.kill("SIGKILL");
-      for (const name of [OURS, THEIRS]) ip("netns", "del", name);
+      for (const name of [OURS, THEIRS]) removeNamespace(name);
     });
 
     it.each([

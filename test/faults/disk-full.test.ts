@@ -3,10 +3,11 @@ import { execFileSync } from "node:child_process";
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import type { ResultsBody } from "../client.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, type Product, startProduct, untilStatus } from "../product.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 const TIMEOUT_MS = 120_000;

@@ -1,4 +1,5 @@
 /** What may befall a fleet: each fault is brought about, and taken back. */
+import { setTimeout as pause } from "node:timers/promises";
 import { SHARD_LEASE_MS } from "../../model/shards.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { SharedServers } from "../servers/shared.ts";
@@ -71,7 +72,7 @@ export function faultsOf(members: readonly Member[], options: FaultsOptions): re
       async bring() {
         const startedAtMs = performance.now();
         const tookMs = await moved(one, async () => one.signal("SIGSTOP"));
-        await pause(lastsMs - (performance.now() - startedAtMs));
+        await pause(Math.max(0, lastsMs - (performance.now() - startedAtMs)));
         return tookMs;
       },
       takeBack: async () => one.signal("SIGCONT"),
@@ -97,7 +98,7 @@ export function faultsOf(members: readonly Member[], options: FaultsOptions): re
             for (const way of ways) one.station.cut(way);
           };
           const tookMs = await (ways.includes("postgres") ? moved(one, cut) : cut().then(() => null));
-          await pause(lastsMs - (performance.now() - startedAtMs));
+          await pause(Math.max(0, lastsMs - (performance.now() - startedAtMs)));
           return tookMs;
         },
         async takeBack() {
@@ -167,8 +168,4 @@ async function untilMoved(one: Member, act: () => Promise<void>, { plane }: Faul
   const tookMs = Math.round(performance.now() - startedAtMs);
   await acted;
   return tookMs;
-}
-
-export function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, Math.max(0, ms)));
 }

@@ -1,11 +1,12 @@
 /** Faults brought to a fleet one after the other, and every due time of their stretches asked for: a result, or a counted skip. */
+import { setTimeout as pause } from "node:timers/promises";
 import { fairShare } from "../../model/shards.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { ShardsView } from "../../store/sql/coordination/shards-port.ts";
 import type { SharedServers } from "../servers/shared.ts";
 import { eventually } from "../service.ts";
 import { type Fleet, type FleetSize, type Member, startFleet } from "./fleet.ts";
-import { type Fault, faultsOf, pause } from "./fleet-faults.ts";
+import { type Fault, faultsOf } from "./fleet-faults.ts";
 import type { Links } from "./links.ts";
 import { type Pause, type PausesWord, wordOfPauses } from "./pauses.ts";
 import { type MissingTurn, reckon } from "./reckoning.ts";

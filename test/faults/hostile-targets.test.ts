@@ -3,9 +3,10 @@ import { randomBytes } from "node:crypto";
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { createGzip } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bind, listen } from "../../demo/loopback.ts";
 import { createMonitor, type Product, startProduct, untilStatus } from "../product.ts";
 import { cleanUp, eventually } from "../service.ts";
 import { type DnsTarget, startDns } from "../targets.ts";
@@ -24,20 +25,18 @@ const GROWTH_MIB = 64;
 
 const servers: Server[] = [];
 
-async function listen(host: string, onSocket: (socket: Socket) => unknown): Promise<number> {
+async function openTarget(host: string, onSocket: (socket: Socket) => unknown): Promise<number> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     onSocket(socket);
   });
   servers.push(server);
-  server.listen(0, host);
-  await once(server, "listening");
-  return (server.address() as AddressInfo).port;
+  return listen(server, host);
 }
 
 /** Answers the first request. */
 const raw = (answer: (socket: Socket) => unknown) =>
-  listen(OPEN, (socket) => socket.once("data", () => answer(socket)));
+  openTarget(OPEN, (socket) => socket.once("data", () => answer(socket)));
 
 /** Writes the piece for ever, as fast as it is taken. */
 function flood(socket: Socket, piece: string | Buffer): void {
@@ -83,9 +82,7 @@ async function startLoopingDns(): Promise<{ port: number; close(): void }> {
     answer.writeUInt16BE(0xffff, 6);
     socket.send(Buffer.concat([answer, Buffer.from([0xc0, answer.length, 0xc0, 0x0c])]), from.port, from.address);
   });
-  socket.bind(0, OPEN);
-  await once(socket, "listening");
-  return { port: socket.address().port, close: () => socket.close() };
+  return { port: await bind(socket, OPEN), close: () => socket.close() };
 }
 
 interface Row {
@@ -104,7 +101,7 @@ describe("hostile targets", () => {
   beforeAll(async () => {
     names = await startDns(OPEN);
     loops = await startLoopingDns();
-    forbiddenPort = await listen(CLOSED, (socket) => {
+    forbiddenPort = await openTarget(CLOSED, (socket) => {
       forbidden += 1;
       socket.end(`${OK}Content-Length: 0\r\n\r\n`);
     });
@@ -152,9 +149,9 @@ describe("hostile targets", () => {
       socket.write(`${OK}Content-Length: 1000000\r\n\r\n`);
       drip(socket, "x");
     });
-    const garbage = await listen(OPEN, (socket) => flood(socket, randomBytes(16_384)));
-    const silence = await listen(OPEN, () => {});
-    const loop = await listen(OPEN, (socket) => {
+    const garbage = await openTarget(OPEN, (socket) => flood(socket, randomBytes(16_384)));
+    const silence = await openTarget(OPEN, () => {});
+    const loop = await openTarget(OPEN, (socket) => {
       const location = `http://${OPEN}:${socket.localPort}/again`;
       socket.once("data", () => socket.end(`HTTP/1.1 302 Found\r\nLocation: ${location}\r\nContent-Length: 0\r\n\r\n`));
     });

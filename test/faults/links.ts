@@ -3,12 +3,11 @@
  * way can be cut and the others stay. A cut loses packets in silence, as a network does. Gone with the test; what a killed one left, with
  * the next.
  */
-import { execFileSync } from "node:child_process";
+import { ip, isAlive, listed, removeNamespace, sweepNamespaces } from "../namespaces.ts";
 
-/** Names carry the test's process. */
 const PREFIX = "sonde-links-";
 const HUB_PREFIX = "slh";
-const HUB = new RegExp(` (${HUB_PREFIX}(\\d+))@`, "g");
+const HUB = new RegExp(` (${HUB_PREFIX}(\\d+))@`);
 /** Some hundred tests of different processes side by side. */
 const SUBNETS = 200;
 /** Addresses of a link: two ends, and their network and broadcast. */
@@ -82,7 +81,7 @@ export function openLinks(): Links {
     web,
     targets,
     station() {
-      const namespace = `${PREFIX}${process.pid}-${namespaces.length}`;
+      const namespace = `${PREFIX}${namespaces.length}-${process.pid}`;
       namespaces.push(namespace);
       ip("netns", "add", namespace);
       ip("-n", namespace, "link", "set", "lo", "up");
@@ -97,7 +96,7 @@ export function openLinks(): Links {
       };
     },
     close() {
-      for (const namespace of namespaces.splice(0)) ip("netns", "del", namespace);
+      for (const namespace of namespaces.splice(0)) removeNamespace(namespace);
       ip("link", "del", hub);
     },
   };
@@ -105,28 +104,9 @@ export function openLinks(): Links {
 
 /** Removes what tests that are no more have left. */
 function sweep(): void {
-  for (const line of listed("netns", "list").split("\n")) {
-    const [name = ""] = line.split(" ");
-    if (name.startsWith(PREFIX) && !isAlive(Number(name.split("-")[2]))) ip("netns", "del", name);
+  sweepNamespaces(PREFIX);
+  for (const line of listed("-o", "link")) {
+    const [, hub = "", pid] = HUB.exec(line) ?? [];
+    if (hub !== "" && !isAlive(Number(pid))) ip("link", "del", hub);
   }
-  for (const [, hub = "", pid] of listed("-o", "link").matchAll(HUB)) {
-    if (!isAlive(Number(pid))) ip("link", "del", hub);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function ip(...args: readonly string[]): void {
-  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
-}
-
-function listed(...args: readonly string[]): string {
-  return execFileSync("ip", args, { encoding: "utf8" });
 }

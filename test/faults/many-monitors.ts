@@ -1,4 +1,5 @@
 /** A thousand monitors of one service, and what became of them: for faults that are ours and must not be held against targets. */
+import { setTimeout as pause } from "node:timers/promises";
 import type { IncidentsBody, TestClient } from "../client.ts";
 import { createMonitor } from "../product.ts";
 import { eventually } from "../service.ts";
@@ -46,7 +47,7 @@ export function watchResults(api: TestClient): Watch {
     while (!isStopped) {
       const { status, body } = await api.get<{ results: Row[] }>("/results?period=15m&limit=1000&explain=1");
       if (status === 200) for (const row of body.results) rows.set(row.id, row);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      await pause(LOOK_EVERY_MS);
     }
   }
   const looking = look();

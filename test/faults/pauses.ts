@@ -1,4 +1,5 @@
 /** Schedulers that stand still for a moment, again and again, many of them at once: each must keep its shards. */
+import { setTimeout as pause } from "node:timers/promises";
 import { shardOf } from "../../model/shards.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import type { ShardRow, ShardsView } from "../../store/sql/coordination/shards-port.ts";
@@ -106,8 +107,4 @@ async function holdersOf(
 
 function epochsOf(shards: readonly number[], rows: readonly ShardRow[]): string {
   return shards.map((shard) => `${rows[shard]?.epoch} ${rows[shard]?.holder}`).join();
-}
-
-function pause(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -5,6 +5,7 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { admin } from "../admin.ts";
 import { clientOf } from "../client.ts";
 import { type Gate, openGate } from "../gate.ts";
@@ -12,7 +13,7 @@ import { createMonitor, type Product, startProduct, untilMonitor, untilStatus } 
 import { installation } from "../roles.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import { startTcp } from "../targets.ts";
 
 const PRELOAD = fileURLToPath(new URL("../fixtures/hang-on-connect.mjs", import.meta.url));

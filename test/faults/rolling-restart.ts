@@ -4,15 +4,16 @@
  * called down. Run by hand (docs/develop/tests.md): the older version is built from history, which CI does not have.
  */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { productEnv } from "../product.ts";
 import { installation } from "../roles.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startShared } from "../servers/shared.ts";
-import { cleanUp, temporaryFolder } from "../service.ts";
+import { cleanUp } from "../service.ts";
 import { createMonitors, reckon } from "./reckoning.ts";
 import { expectTruth, trueRows } from "./truth.ts";
 
@@ -32,9 +33,8 @@ afterAll(async () => {
 withServer("two versions beside each other", shared, (servers) => {
   it("lose and double nothing, and call nothing down", async () => {
     const stores = await servers.stores();
-    const website = createServer((_request, response) => response.end("well")).listen(0, "127.0.0.1");
-    await new Promise<void>((resolve) => website.once("listening", () => resolve()));
-    const url = `http://127.0.0.1:${(website.address() as AddressInfo).port}/`;
+    const website = createServer((_request, response) => response.end("well"));
+    const url = `http://127.0.0.1:${await listen(website)}/`;
     const whole = installation(stores, productEnv());
     // One data folder a role: a process that starts again there is the same one.
     const folders = { before: `${temporaryFolder()}/data`, now: `${temporaryFolder()}/data` };

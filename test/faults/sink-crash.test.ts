@@ -11,10 +11,11 @@ import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { newMonitor } from "../../testkit/store/new-monitor.suite.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { bundled } from "../bundled.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
-import { cleanUp, temporaryFolder } from "../service.ts";
+import { cleanUp } from "../service.ts";
 import { startTestClickHouse, type TestClickHouse } from "../store/embedded.ts";
 import { expectTruth, groupBy, type TrueRow, trueRows } from "./truth.ts";
 

@@ -3,12 +3,13 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import type { MonitorBody, ResultsBody } from "../client.ts";
 import { createMonitor, type Product, startProduct, untilMonitor, untilStatus } from "../product.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type PostgresServer, startPostgres } from "../servers/postgres.ts";
 import { type RedisServer, startRedis } from "../servers/redis.ts";
-import { cleanUp, eventually, temporaryFolder } from "../service.ts";
+import { cleanUp, eventually } from "../service.ts";
 import { startWebsite, type Website } from "../targets.ts";
 
 afterAll(cleanUp);

@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { openReceiver, type Received } from "../../scheduler/webhooks/receivers.suite.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { openCheckedSealing } from "../../store/sealing/sealing.ts";
@@ -13,7 +14,6 @@ import { freePort } from "../../testkit/free-port.ts";
 import { createMonitor, type Product, startProduct } from "../product.ts";
 import { cleanUp, eventually } from "../service.ts";
 import { startWebsite } from "../targets.ts";
-import { listen } from "../web-rig.ts";
 
 afterAll(cleanUp);
 

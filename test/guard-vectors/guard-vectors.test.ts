@@ -12,10 +12,11 @@ import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import { KINDS } from "../../engine/contract/registry.ts";
 import { parseProxyLink } from "../../engine/protocols/share-link/proxy-link.ts";
 import { isPassive } from "../../model/kind.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { CORE_PLACES } from "../lab/cores.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, productEnv, startProduct } from "../product.ts";
-import { cleanUp, ended, eventually, runSonde, temporaryFolder } from "../service.ts";
+import { cleanUp, ended, eventually, runSonde } from "../service.ts";
 import { NET, openVectorNetwork, type Sent, type VectorNetwork } from "./network.ts";
 import { ADDRESSED, bodiesOf, type Vector, worldOf } from "./vectors.ts";
 

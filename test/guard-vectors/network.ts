@@ -3,8 +3,9 @@
  * every connection, datagram and echo request goes, on loopback too: what is judged is what was sent, never what the service says.
  */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
+import { removeNamespace, sweepNamespaces } from "../namespaces.ts";
 
 const PREFIX = "sonde-guard-";
 const DEVICE = "sgv";
@@ -74,7 +75,7 @@ const SNIFFER = `table inet sonde_guard {
 
 /** Needs root, iproute2, nftables. */
 export async function openVectorNetwork(): Promise<VectorNetwork> {
-  sweep();
+  sweepNamespaces(PREFIX);
   const [svc, out] = [`${PREFIX}svc-${process.pid}`, `${PREFIX}out-${process.pid}`];
   const subnet = `10.204.${process.pid % SUBNETS}`;
   const address = `${subnet}.2`;
@@ -143,7 +144,7 @@ export async function openVectorNetwork(): Promise<VectorNetwork> {
     setHost: (name, ip) =>
       writeFileSync(`/etc/netns/${svc}/hosts`, `127.0.0.1 localhost\n::1 localhost\n${ip} ${name}\n`),
     close() {
-      for (const name of [svc, out]) remove(name);
+      for (const name of [svc, out]) removeNamespace(name);
     },
   };
 }
@@ -173,32 +174,6 @@ function listenersOf(lines: string) {
       port: Number(local.slice(local.lastIndexOf(":") + 1)),
       program: /\("([^"]+)"/.exec(program)?.[1] ?? "",
     }));
-}
-
-/** Removes what tests that are no more have left. */
-function sweep(): void {
-  for (const line of run("ip", "netns", "list").split("\n")) {
-    const [name = ""] = line.split(" ");
-    if (name.startsWith(PREFIX) && !isAlive(Number(name.split("-").at(-1)))) remove(name);
-  }
-}
-
-/** Its processes end with it; the links go with the namespace that has their other end. */
-function remove(name: string): void {
-  for (const line of run("ip", "netns", "pids", name).split("\n")) {
-    if (Number(line) > 0 && isAlive(Number(line))) process.kill(Number(line), "SIGKILL");
-  }
-  run("ip", "netns", "del", name);
-  rmSync(`/etc/netns/${name}`, { recursive: true, force: true });
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function run(command: string, ...args: readonly string[]): string {

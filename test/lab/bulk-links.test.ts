@@ -3,9 +3,9 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createServer as createHttp } from "node:http";
 import { createServer as createHttps } from "node:https";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { sonde } from "../command.ts";
 import { describeWith } from "../prerequisites.ts";
 import { CORE_PLACES } from "./cores.ts";
@@ -38,15 +38,13 @@ describeWith(["proxy cores"], "share links without a server", () => {
       { cert: readFileSync(`${rig.folder}/server.crt`), key: readFileSync(`${rig.folder}/server.key`) },
       (request, response) => response.end(request.url === "/few" ? "few" : much),
     );
-    for (const server of [traces, pages]) {
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    for (const server of [traces, pages])
       closers.push(
         () => server.closeAllConnections(),
         () => server.close(),
       );
-    }
-    trace = `http://127.0.0.1:${(traces.address() as AddressInfo).port}/#trace`;
-    download = `https://127.0.0.1:${(pages.address() as AddressInfo).port}/`;
+    trace = `http://127.0.0.1:${await listen(traces)}/#trace`;
+    download = `https://127.0.0.1:${await listen(pages)}/`;
     const ca = join(rig.folder, "roots.pem");
     writeFileSync(ca, rig.authority.pem);
     env = {

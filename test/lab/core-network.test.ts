@@ -4,9 +4,10 @@ import { once } from "node:events";
 import { closeSync, openSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createRequire } from "node:module";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { setTimeout as later } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { type Bounds, boundsHere, isHeld } from "../../engine/cores/core-process.ts";
 import { holdHere } from "../../native/sandbox/confined.ts";
 import { describeWith } from "../prerequisites.ts";
@@ -62,10 +63,9 @@ describeWith(["proxy cores", "network namespaces"], "checks while the network ch
       // Asked again in the same core it would pass: what is left of the check shall fail, too.
       if (closed === 1 && opened === 1) return request.socket.destroy();
       return response.end(new URL(request.url ?? "/", "http://localhost").searchParams.get("token"));
-    }).listen(0, "127.0.0.1");
-    await once(page, "listening");
+    });
     pages.push(page);
-    const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}/#token`;
+    const url = `http://127.0.0.1:${await listen(page)}/#token`;
     const rig = await openLinkRig({ verifyUrls: [url], ...(bounds !== undefined && { bounds }) });
     rigs.push(rig);
     const certificates = [{ certificateFile: `${rig.folder}/server.crt`, keyFile: `${rig.folder}/server.key` }];

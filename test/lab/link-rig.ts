@@ -1,11 +1,11 @@
 /** Share links' probes with what they need: a supervisor of real cores in this process, a verify endpoint, and small servers on loopback. */
 
-import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { listen } from "../../demo/loopback.ts";
 import type { EngineOptions } from "../../engine/contract/options.ts";
 import type { Outcome, ProbeContext } from "../../engine/contract/probe.ts";
 import type { Bounds } from "../../engine/cores/core-process.ts";
@@ -70,9 +70,8 @@ export async function openLinkRig({ places = CORE_PLACES, verifyUrls, bounds }: 
   const endpoint = createServer((request, response) => {
     const token = new URL(request.url ?? "/", "http://localhost").searchParams.get("token");
     response.end(token ?? JSON.stringify({ ip: request.socket.remoteAddress?.replace("::ffff:", "") }));
-  }).listen(0, "127.0.0.1");
-  await once(endpoint, "listening");
-  const ownPort = (endpoint.address() as AddressInfo).port;
+  });
+  const ownPort = await listen(endpoint);
   const urls = verifyUrls ?? [`http://127.0.0.1:${ownPort}/#ip`, `http://localhost:${ownPort}/#token`];
   const options: EngineOptions = {
     allowNets: ["127.0.0.0/8"],

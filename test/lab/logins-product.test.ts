@@ -1,8 +1,6 @@
 /** OpenVPN and OpenConnect through the whole product, against real servers: one-off checks, monitors on schedule, tests; and no secret left. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { clientOf, type TestClient } from "../client.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type ServerProcess, startServer } from "../servers/server.ts";
@@ -15,7 +13,7 @@ const WRONG = "a wrong p@ssword & of another user";
 const OPENVPN_SERVER = "tls-crypt";
 
 describeWith(["network namespaces", "ocserv", "openvpn", "nft"], "tunnels with logins in the product", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-logins-"));
+  const folder = temporaryFolder();
   const answers: unknown[] = [];
   let server: VpnServer;
   let keys: LabKeys;
@@ -49,7 +47,6 @@ describeWith(["network namespaces", "ocserv", "openvpn", "nft"], "tunnels with l
     await cleanUp();
     await openvpn?.stop("SIGKILL");
     await server?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const orders = {

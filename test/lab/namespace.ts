@@ -3,6 +3,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ip, isAlive, removeNamespace, sweepNamespaces } from "../namespaces.ts";
 
 const PREFIX = "sonde-lab-";
 /** A hundred and odd labs of different processes side by side. */
@@ -62,7 +63,7 @@ export function openNamespace(kind: string): ServerNamespace {
       run("nft", `add table inet lab; add chain inet lab in { type filter hook input priority 0; }`);
       for (const rule of rules) run("nft", `add rule inet lab in ${rule}`);
     },
-    close: () => remove(name),
+    close: () => removeNamespace(name),
   };
 }
 
@@ -74,46 +75,7 @@ export function sweepFolders(prefix: string): void {
   }
 }
 
-/** Removes namespaces, named `<prefix>…-<pid>`, of tests that are no more. */
-export function sweepNamespaces(prefix: string): void {
-  for (const line of execFileSync("ip", ["netns", "list"], { encoding: "utf8" }).split("\n")) {
-    const [name = ""] = line.split(" ");
-    const pid = name.startsWith(prefix) ? Number(name.split("-").at(-1)) : Number.NaN;
-    if (Number.isInteger(pid) && !isAlive(pid)) remove(name);
-  }
-}
-
 function prefixOf(address: string, device: "lo" | "way"): number {
   if (address.includes(":")) return 128;
   return device === "lo" ? 32 : 24;
-}
-
-/** Its processes end with it; the link goes with the namespace that has its other end. */
-function remove(name: string): void {
-  for (const line of execFileSync("ip", ["netns", "pids", name], { encoding: "utf8" }).split("\n")) {
-    const pid = Number(line);
-    if (pid > 0) kill(pid);
-  }
-  ip("netns", "del", name);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, "SIGKILL");
-  } catch {
-    // It has ended in between.
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function ip(...args: readonly string[]): void {
-  execFileSync("ip", args, { stdio: ["ignore", "ignore", "pipe"] });
 }

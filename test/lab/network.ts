@@ -2,10 +2,11 @@
  * The lab's network, in namespaces of its own: cli (the checker) – srv (the tunnel servers) – net ("the internet" behind them).
  * Names carry the test's process, servers die with it, and what a killed run left behind is swept away by the next.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { listed, removeNamespace, ip as runIp, sweepNamespaces } from "../namespaces.ts";
 
 const HOST = new URL("../fixtures/lab-host.mjs", import.meta.url);
 const PREFIX = "sonde-lab-";
@@ -41,10 +42,11 @@ export interface Lab {
 }
 
 export async function openLab(): Promise<Lab> {
-  sweep();
+  sweepNamespaces(PREFIX);
+  const nameOf = (side: Side): string => `${PREFIX}${side}-${process.pid}`;
   const names = { cli: nameOf("cli"), srv: nameOf("srv"), net: nameOf("net") };
   const children: ChildProcess[] = [];
-  const ip = (side: Side, ...args: string[]) => run("ip", "-n", names[side], ...args);
+  const ip = (side: Side, ...args: string[]) => runIp("-n", names[side], ...args);
 
   const lab: Lab = {
     ip,
@@ -60,7 +62,7 @@ export async function openLab(): Promise<Lab> {
     },
     async close() {
       for (const child of children) await killed(child);
-      for (const name of Object.values(names)) deleteNamespace(name);
+      for (const name of Object.values(names)) removeNamespace(name);
     },
   };
   try {
@@ -76,13 +78,13 @@ export async function openLab(): Promise<Lab> {
 }
 
 function buildNetwork({ ip }: Lab, names: Readonly<Record<Side, string>>): void {
-  for (const name of Object.values(names)) run("ip", "netns", "add", name);
+  for (const name of Object.values(names)) runIp("netns", "add", name);
   for (const side of ["cli", "srv", "net"] as const) {
     ip(side, "link", "set", "lo", "up");
     for (const key of ["net.ipv4.ip_forward", "net.ipv6.conf.all.forwarding"]) {
-      run("ip", "netns", "exec", names[side], "sysctl", "-qw", `${key}=1`);
+      runIp("netns", "exec", names[side], "sysctl", "-qw", `${key}=1`);
     }
-    run("ip", "netns", "exec", names[side], "sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0");
+    runIp("netns", "exec", names[side], "sysctl", "-qw", "net.ipv6.conf.default.accept_dad=0");
   }
   ip("srv", "link", "add", "way0", "type", "veth", "peer", "name", "way0", "netns", names.cli);
   ip("srv", "link", "add", "way1", "type", "veth", "peer", "name", "way1", "netns", names.net);
@@ -123,41 +125,8 @@ function buildNetwork({ ip }: Lab, names: Readonly<Record<Side, string>>): void 
 
 /** IPv6 addresses may be used once the kernel is sure that no other host has them (RFC 4862 section 5.4), link-local ones too. */
 async function untilUsable(names: Readonly<Record<Side, string>>): Promise<void> {
-  const isTentative = (name: string) =>
-    execFileSync("ip", ["-n", name, "-6", "address", "show", "tentative"], { encoding: "utf8" }).trim() !== "";
+  const isTentative = (name: string) => listed("-n", name, "-6", "address", "show", "tentative").join("").trim() !== "";
   for (let tries = 0; Object.values(names).some(isTentative) && tries < 200; tries++) await pause(50);
-}
-
-function nameOf(side: Side, pid = process.pid): string {
-  return `${PREFIX}${side}-${pid}`;
-}
-
-/** What runs of processes that are gone left behind. */
-function sweep(): void {
-  for (const line of execFileSync("ip", ["netns", "list"], { encoding: "utf8" }).split("\n")) {
-    const [, name = "", pid = ""] = /^(sonde-lab-\w+-(\d+))\b/.exec(line) ?? [];
-    if (name !== "" && !isAlive(Number(pid))) deleteNamespace(name);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function deleteNamespace(name: string): void {
-  try {
-    for (const pid of execFileSync("ip", ["netns", "pids", name], { encoding: "utf8" }).split("\n").filter(Boolean)) {
-      process.kill(Number(pid), "SIGKILL");
-    }
-    run("ip", "netns", "del", name);
-  } catch (error) {
-    console.warn(`the namespace ${name} could not be removed: ${String(error).split("\n")[0]}`);
-  }
 }
 
 async function killed(child: ChildProcess): Promise<void> {
@@ -165,8 +134,4 @@ async function killed(child: ChildProcess): Promise<void> {
   const gone = once(child, "exit");
   child.kill("SIGKILL");
   await gone;
-}
-
-function run(command: string, ...args: string[]): void {
-  execFileSync(command, args, { stdio: ["ignore", "ignore", "pipe"] });
 }

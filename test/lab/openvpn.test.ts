@@ -2,11 +2,10 @@
  * OpenVPN against the real server: every row of the failure table, held against openvpn.matrix.json. A case without a cell fails, and so does a
  * cell without a case.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { TunnelFields } from "../../engine/contract/tunnel.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { describeWith } from "../prerequisites.ts";
 import { LAB, type Lab, openLab } from "./network.ts";
 import { type LabKeys, LOGIN, makeLabKeys, SERVERS, type ServerName, startOpenvpnServers } from "./openvpn-servers.ts";
@@ -233,14 +232,13 @@ function casesAfar(keys: LabKeys): Readonly<Record<string, Case>> {
 describeWith(["network namespaces", "setpriv", "openvpn"], "OpenVPN servers", () => {
   let lab: Lab;
   let prober: LabProber;
-  const folder = mkdtempSync(join(tmpdir(), "sonde-lab-"));
+  const folder = temporaryFolder();
   beforeAll(async () => {
     lab = await openLab();
     prober = startProber(lab);
   });
   afterAll(async () => {
     await lab?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   it("give every case the verdict of the matrix", { timeout: 600_000 }, async () => {

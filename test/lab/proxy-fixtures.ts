@@ -1,13 +1,12 @@
 /** What stands around the lab's servers on loopback: verify endpoints, pages of others, ports that are silent, reset, swallow everything. */
 
 import { createSocket, type Socket as UdpSocket } from "node:dgram";
-import { once } from "node:events";
 import { createServer as createHttp, type RequestListener } from "node:http";
 import { createSecureServer as createHttp2, type Http2ServerRequest, type Http2ServerResponse } from "node:http2";
 import { createServer as createHttps } from "node:https";
-import { connect, createServer as createTcp, type Server, type Socket } from "node:net";
-import { createInterface } from "node:readline";
-import { startServer } from "../servers/server.ts";
+import { createServer as createTcp, type Server, type Socket } from "node:net";
+import { bind, listen } from "../../demo/loopback.ts";
+import { openBlackHole } from "../../engine/transport/peers.suite.ts";
 import { type Material, NAME } from "./proxy-material.ts";
 
 export interface ProxyFixtures {
@@ -41,36 +40,31 @@ const CLOSED_PORT = 1;
 export async function openFixtures(material: Material): Promise<ProxyFixtures> {
   const closers: (() => unknown)[] = [];
   const sockets = new Set<Socket>();
-  const listen = async (server: Server): Promise<number> => {
+  const open = async (server: Server): Promise<number> => {
     server.on("connection", (socket) => {
       sockets.add(socket);
       socket.on("error", () => {}).on("close", () => sockets.delete(socket));
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
+    const port = await listen(server);
     closers.push(() => server.close());
-    return (server.address() as { port: number }).port;
+    return port;
   };
   const { certificate, key } = material.certificate("good");
   const tls = { cert: certificate.join("\n"), key: key.join("\n") };
-  const hole = await openBlackHole(material.folder);
+  const hole = await openBlackHole();
   closers.push(hole.close);
-  for (let full = 0; full < 4; full++) {
-    const socket = connect(hole.port, "127.0.0.1").on("error", () => {});
-    closers.push(() => socket.destroy());
-  }
-  const udp = await bound(createSocket("udp4"));
+  const udp = createSocket("udp4");
   closers.push(() => udp.close());
   return {
-    verifyUrl: `http://127.0.0.1:${await listen(createHttp(answerToken))}/verify#token`,
-    verifyTlsUrl: `https://127.0.0.1:${await listen(createHttps(tls, answerToken))}/verify#token`,
-    page: await listen(createHttp(answerPage)),
-    pageTls: await listen(createHttps(tls, answerPage)),
-    pageH2: await listen(createHttp2({ ...tls, allowHTTP1: false }).on("request", answerPageH2)),
-    silent: await listen(createTcp()),
-    resetting: await listen(createTcp((socket) => socket.once("data", () => socket.resetAndDestroy()))),
+    verifyUrl: `http://127.0.0.1:${await open(createHttp(answerToken))}/verify#token`,
+    verifyTlsUrl: `https://127.0.0.1:${await open(createHttps(tls, answerToken))}/verify#token`,
+    page: await open(createHttp(answerPage)),
+    pageTls: await open(createHttps(tls, answerPage)),
+    pageH2: await open(createHttp2({ ...tls, allowHTTP1: false }).on("request", answerPageH2)),
+    silent: await open(createTcp()),
+    resetting: await open(createTcp((socket) => socket.once("data", () => socket.resetAndDestroy()))),
     blackHole: hole.port,
-    silentUdp: udp.address().port,
+    silentUdp: await bind(udp),
     timeAhead: await startTimeServer(closers),
     closed: CLOSED_PORT,
     relayUdp: (port) => relay(port, closers),
@@ -97,28 +91,12 @@ function answerPageH2(_: Http2ServerRequest, response: Http2ServerResponse): voi
   response.end("<!doctype html><title>Welcome</title><p>It works.");
 }
 
-/** A process that listens and then stands still: after its queue of one is full, nothing answers (tcp(7), listen(2)). */
-async function openBlackHole(folder: string): Promise<{ readonly port: number; close(): Promise<void> }> {
-  const script = `const s=require("net").createServer();s.listen({port:0,host:"127.0.0.1",backlog:1},()=>{
-    process.stdout.write(s.address().port+"\\n",()=>process.kill(process.pid,"SIGSTOP"))})`;
-  const server = startServer(process.execPath, ["-e", script], { cwd: folder });
-  if (server.child.stdout === null) throw new Error("the black hole has no output");
-  const [line] = await once(createInterface(server.child.stdout), "line");
-  return { port: Number(line), close: () => server.stop("SIGKILL") };
-}
-
-async function bound(socket: UdpSocket): Promise<UdpSocket> {
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
-  return socket;
-}
-
 const AHEAD_MS = 3_600_000;
 /** From NTP's epoch of 1900 to Unix' (RFC 868), s. */
 const NTP_EPOCH_S = 2_208_988_800;
 
 async function startTimeServer(closers: (() => unknown)[]): Promise<number> {
-  const socket = await bound(createSocket("udp4"));
+  const socket = createSocket("udp4");
   socket.on("message", (question, { port, address }) => {
     const answer = Buffer.alloc(48);
     const nowMs = Date.now() + AHEAD_MS;
@@ -132,7 +110,7 @@ async function startTimeServer(closers: (() => unknown)[]): Promise<number> {
     socket.send(answer, port, address);
   });
   closers.push(() => socket.close());
-  return socket.address().port;
+  return bind(socket);
 }
 
 function writeTimestamp(to: Buffer, at: number, ms: number): void {
@@ -146,7 +124,7 @@ const RELAYS = 4;
 async function relay(target: number, closers: (() => unknown)[]): Promise<readonly number[]> {
   const ports: number[] = [];
   for (let each = 0; each < RELAYS; each++) {
-    const outer = await bound(createSocket("udp4"));
+    const outer = createSocket("udp4");
     const inner = new Map<number, UdpSocket>();
     outer.on("message", (message, from) => {
       let way = inner.get(from.port);
@@ -161,7 +139,7 @@ async function relay(target: number, closers: (() => unknown)[]): Promise<readon
       outer.close();
       for (const way of inner.values()) way.close();
     });
-    ports.push(outer.address().port);
+    ports.push(await bind(outer));
   }
   return ports;
 }

@@ -1,11 +1,11 @@
 /** The proxy lab as a whole: servers, what stands around them, links to them, and checks of links as `sonde` does them. */
 
 import { createSocket } from "node:dgram";
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import dnsPacket from "dns-packet";
+import { bind } from "../../demo/loopback.ts";
 import type { EngineOptions } from "../../engine/contract/options.ts";
 import { findCore } from "../../engine/cores/program.ts";
 import type * as DirectModule from "../../engine/direct/direct.ts";
@@ -88,10 +88,9 @@ async function startResolver(closers: (() => unknown)[]): Promise<string> {
       address,
     );
   });
-  socket.bind(0, "127.0.0.1");
-  await once(socket, "listening");
+  const port = await bind(socket);
   closers.push(() => socket.close());
-  return `127.0.0.1:${socket.address().port}`;
+  return `127.0.0.1:${port}`;
 }
 
 /** RFC 1035, 4.1.1: RCODE 3. */

@@ -1,11 +1,11 @@
 /** What share links' checks say about real servers on loopback, and the false verdicts that cores cause in a naive check. */
 
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { createServer as createHttps, type Server as HttpsServer } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import type { Outcome } from "../../engine/contract/probe.ts";
 import type { Resolver } from "../../engine/transport/resolver.ts";
 import type { Engine } from "../../model/subscription.ts";
@@ -194,10 +194,10 @@ describeWith(["proxy cores"], "verify endpoints of share links", () => {
     const server = createServer((request, response) => {
       const [status, body] = answer(new URL(request.url ?? "/", "http://localhost"));
       response.writeHead(status, { "content-length": body.length }).end(body, () => afterwards(request.socket));
-    }).listen(0, "127.0.0.1");
-    await once(server, "listening");
+    });
+    const port = await listen(server);
     pages.push(server);
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${port}`;
   }
   async function checkWith(verifyUrls: readonly string[]): Promise<Outcome> {
     const rig = await openLinkRig({ verifyUrls });
@@ -223,10 +223,9 @@ describeWith(["proxy cores"], "verify endpoints of share links", () => {
     async (engine) => {
       const server = createHttps({}, (request, response) => {
         response.end(new URL(request.url ?? "/", "https://localhost").searchParams.get("token"));
-      }).listen(0, "127.0.0.1");
-      await once(server, "listening");
+      });
+      const port = await listen(server);
       pages.push(server);
-      const { port } = server.address() as AddressInfo;
       const rig = await openLinkRig({ verifyUrls: [`https://127.0.0.1:${port}/#token`] });
       rigs.push(rig);
       const [vless = 0] = await rig.serve("singbox", [{ type: "vless", users: [{ uuid: UUID }] }]);

@@ -1,8 +1,7 @@
 /** A subscription of servers that work, through the whole product and real cores: each config tested by itself, one that passes is enough. */
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { type ProviderServer, startProvider } from "../../engine/subscription/provider-server.suite.ts";
 import { openReceiver } from "../../scheduler/webhooks/receivers.suite.ts";
 import { freePort } from "../../testkit/free-port.ts";
@@ -52,20 +51,20 @@ describeWith(["proxy cores"], "a subscription in the product", () => {
   beforeAll(async () => {
     rig = await openLinkRig();
     // On every address of loopback, so that there are several servers.
-    const listen = "0.0.0.0";
+    const everywhere = { listen: "0.0.0.0" };
     ports = await rig.serve("singbox", [
-      { type: "vless", users: [{ uuid: UUID }], listen },
-      { type: "shadowsocks", method: "aes-256-gcm", password: PASSWORD, listen },
+      { type: "vless", users: [{ uuid: UUID }], ...everywhere },
+      { type: "shadowsocks", method: "aes-256-gcm", password: PASSWORD, ...everywhere },
     ]);
     closed = await freePort();
     provider = await startProvider();
     endpoint = createServer((request, response) => {
       response.end(JSON.stringify({ ip: request.socket.remoteAddress?.replace("::ffff:", "") }));
-    }).listen(0, "127.0.0.1");
-    await once(endpoint, "listening");
+    });
+    const port = await listen(endpoint);
     product = await startProduct({
       env: {
-        SONDE_VERIFY_URLS: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/#ip`,
+        SONDE_VERIFY_URLS: `http://127.0.0.1:${port}/#ip`,
         ...(CORE_PLACES.xray !== null && { SONDE_XRAY: CORE_PLACES.xray }),
         ...(CORE_PLACES.singbox !== null && { SONDE_SING_BOX: CORE_PLACES.singbox }),
       },

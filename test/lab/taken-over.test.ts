@@ -11,9 +11,10 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { holdHere } from "../../native/sandbox/confined.ts";
 import { freePort } from "../../testkit/free-port.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { describeWith } from "../prerequisites.ts";
 import { type Product, startProduct } from "../product.ts";
-import { cleanUp, temporaryFolder } from "../service.ts";
+import { cleanUp } from "../service.ts";
 import { containerOf, dockerHere } from "./docker-form.ts";
 import { openNamespace, type ServerNamespace } from "./namespace.ts";
 import {

@@ -1,11 +1,9 @@
 /** WireGuard through the whole product, against a real server: one-off checks, monitors on schedule, tests. */
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { describeWith } from "../prerequisites.ts";
 import { cleanUp, type RunningService, startService } from "../service.ts";
 import { buildGo, makeKeys, startGoServer } from "./go-server.ts";
@@ -17,7 +15,7 @@ const PORT = 51_900;
 const PRESHARED = Buffer.alloc(32, 0x5a).toString("base64");
 
 describeWith(["network namespaces", "setpriv", "go"], "WireGuard in the product", () => {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-lab-"));
+  const folder = temporaryFolder();
   const [server, phone, tablet] = [makeKeys(), makeKeys(), makeKeys()];
   let lab: Lab;
   let service: RunningService;
@@ -55,7 +53,6 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard in the product"
     await service?.stop();
     await cleanUp();
     await lab?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   const config = (client = phone, address = "10.66.9.2", serverKey = server.publicKey.base64) =>

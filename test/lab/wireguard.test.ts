@@ -3,10 +3,9 @@
  * cell fails, and so does a cell without a case.
  */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { describeWith } from "../prerequisites.ts";
 import {
   buildGo,
@@ -175,7 +174,7 @@ interface Client {
 describeWith(["network namespaces", "setpriv", "go"], "WireGuard servers", () => {
   let lab: Lab;
   let prober: LabProber;
-  const folder = mkdtempSync(join(tmpdir(), "sonde-lab-"));
+  const folder = temporaryFolder();
   beforeAll(async () => {
     lab = await openLab();
     prober = startProber(lab);
@@ -188,7 +187,6 @@ describeWith(["network namespaces", "setpriv", "go"], "WireGuard servers", () =>
   });
   afterAll(async () => {
     await lab?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   describe.each(Object.keys(GO_SERVERS) as GoServer[])("%s", (server) => {

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 /** A server that could not be brought up here because something is not installed. */
 export interface Missing {
@@ -83,7 +84,7 @@ export async function untilReady(server: ServerProcess, ask: () => Promise<void>
         await server.stop("SIGKILL");
         throw new Error(`${server.child.spawnfile} did not come up: ${String(error)}\n${server.output()}`);
       }
-      await new Promise((resolve) => setTimeout(resolve, 25));
+      await pause(25);
     }
   }
 }

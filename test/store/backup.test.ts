@@ -3,11 +3,12 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { clientOf, type MonitorBody } from "../client.ts";
 import { killRounds } from "../kill-rounds.ts";
 import { describeWith } from "../prerequisites.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
-import { cleanUp, ended, eventually, runSonde, startService, temporaryFolder } from "../service.ts";
+import { cleanUp, ended, eventually, runSonde, startService } from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 /** Of restores that are killed. */

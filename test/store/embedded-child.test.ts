@@ -1,21 +1,20 @@
 /** Our own ClickHouse as a process: killed, frozen, out of disk, orphaned. Rows wait, it comes back on the same port, nothing is lost. */
 import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { createClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { ClickHouseResults } from "../../store/results/clickhouse.ts";
 import { Pump } from "../../store/results/pump.ts";
 import { rowOf, segmentOf } from "../../store/results/result-store.suite.ts";
 import type { ResultStore } from "../../store/results/result-store.ts";
 import { Spool } from "../../store/results/spool.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { withServer } from "../servers/missing.ts";
 import { SILENT, startTestClickHouse, type TestClickHouse } from "./embedded.ts";
 
@@ -42,8 +41,7 @@ async function startRig(dir?: string): Promise<Rig> {
   undo.push(() => clickhouse.remove());
   const store = new ClickHouseResults({ url: clickhouse.url, log: SILENT, insertTimeoutMs: 2_000 });
   undo.push(() => store.close());
-  const folder = mkdtempSync(join(tmpdir(), "sonde-child-"));
-  undo.push(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const spool = await Spool.open({ dir: folder, log: SILENT });
   undo.push(() => spool.close());
   const pump = new Pump({
@@ -221,8 +219,7 @@ describe("the embedded ClickHouse", () => {
   });
 
   it("says in one line that its folder cannot be used", { timeout: 60_000 }, async () => {
-    const folder = mkdtempSync(join(tmpdir(), "sonde-child-"));
-    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     writeFileSync(join(folder, "engine"), "a file where a folder must be");
     await expect(startTestClickHouse({ dir: folder })).rejects.toThrow(
       /the embedded ClickHouse does not start: .*engine/,
@@ -230,8 +227,7 @@ describe("the embedded ClickHouse", () => {
   });
 
   it.each(["hold", "setpriv", "none"])("dies with a parent that was killed (%s)", { timeout: 60_000 }, async (way) => {
-    const dir = mkdtempSync(join(tmpdir(), "sonde-child-"));
-    undo.push(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = temporaryFolder();
     const fixture = fileURLToPath(new URL("../fixtures/clickhouse-parent.mjs", import.meta.url));
     const parent = spawn(process.execPath, [fixture, dir, way], { stdio: ["ignore", "pipe", "inherit"] });
     undo.push(() => parent.kill("SIGKILL"));
@@ -244,8 +240,7 @@ describe("the embedded ClickHouse", () => {
   });
 
   it.each(["missing", "too old"])("starts where setpriv is %s, and says so", { timeout: 60_000 }, async (how) => {
-    const folder = mkdtempSync(join(tmpdir(), "sonde-child-"));
-    undo.push(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const setpriv = join(folder, "setpriv");
     if (how === "too old")
       writeFileSync(setpriv, "#!/bin/sh\necho \"setpriv: unrecognized option '$1'\" >&2\nexit 1\n", { mode: 0o755 });
@@ -261,18 +256,16 @@ describe("the embedded ClickHouse", () => {
   });
 
   it("leads nowhere: no file of ours, no network, no program", { timeout: 60_000 }, async () => {
-    const outside = mkdtempSync(join(tmpdir(), "sonde-outside-"));
-    undo.push(() => rmSync(outside, { recursive: true, force: true }));
+    const outside = temporaryFolder();
     const secret = join(outside, "secret.csv");
     writeFileSync(secret, "42\n");
     const asked: string[] = [];
     const site = createServer((request, response) => {
       asked.push(request.url ?? "");
       response.end("42\n");
-    }).listen(0, "127.0.0.1");
+    });
     undo.push(() => site.close());
-    await once(site, "listening");
-    const { port } = site.address() as AddressInfo;
+    const port = await listen(site);
     const clickhouse = await startTestClickHouse();
     undo.push(() => clickhouse.remove());
     // The engine tries an address again for a minute.
@@ -307,12 +300,11 @@ describe("the embedded ClickHouse", () => {
 
 function tmpfs(): { readonly dir: string } | { readonly missing: string } {
   if (process.getuid?.() !== 0) return { missing: "mounting a small tmpfs needs root" };
-  const dir = mkdtempSync(join(tmpdir(), "sonde-full-"));
+  const dir = temporaryFolder();
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", "size=64m", "sonde-test", dir], { stdio: "pipe" });
     return { dir };
   } catch (error) {
-    rmSync(dir, { recursive: true });
     return { missing: `this machine mounts no tmpfs (${String(error).split("\n")[0]})` };
   }
 }
@@ -323,7 +315,6 @@ withServer("the embedded ClickHouse on a full disk", tmpfs(), ({ dir }) => {
   }, async () => {
     undo.push(() => {
       execFileSync("umount", [dir]);
-      rmSync(dir, { recursive: true, force: true });
     });
     const rig = await startRig(join(dir, "clickhouse"));
     await rig.write(10);

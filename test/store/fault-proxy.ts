@@ -1,6 +1,8 @@
 /** An HTTP proxy before ClickHouse that does to a request what networks, proxies and dying servers do. */
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { buffer } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
+import { listen } from "../../demo/loopback.ts";
 
 export const FAULTS = [
   "none",
@@ -42,22 +44,17 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
   let next: (sql: string) => Fault = () => "none";
 
   const server = createServer(async (incoming, outgoing) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of incoming) chunks.push(chunk as Buffer);
-    const body = Buffer.concat(chunks);
+    const body = await buffer(incoming);
     const sql = new URL(incoming.url ?? "/", target).searchParams.get("query") ?? body.toString("utf8");
     const fault = next(sql);
     met.set(fault, (met.get(fault) ?? 0) + 1);
     await act(fault, incoming, body, outgoing);
   });
-  server.listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-
   async function act(fault: Fault, incoming: IncomingMessage, body: Buffer, outgoing: ServerResponse): Promise<void> {
     if (fault === "gone") return void outgoing.destroy();
     if (fault === "exception-in-200") return void outgoing.writeHead(200).end(EXCEPTION);
     if (fault === "bad-gateway") return void outgoing.writeHead(502).end("<html>502 Bad Gateway</html>");
-    if (fault === "slow") await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+    if (fault === "slow") await pause(SLOW_MS);
     const answer = await forward(incoming, body);
     if (fault === "silent-after-commit") return;
     if (fault === "cut-after-commit") return void outgoing.destroy();
@@ -81,13 +78,11 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
         agent: false,
       } as const;
       const sent = request({ ...options, headers: { ...headers, "content-length": body.length } }, async (response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk as Buffer);
         const code = response.headers["x-clickhouse-exception-code"];
         resolve({
           status: response.statusCode ?? 500,
           headers: code === undefined ? {} : { "x-clickhouse-exception-code": String(code) },
-          body: Buffer.concat(chunks),
+          body: await buffer(response),
         });
       });
       sent.once("error", reject);
@@ -96,7 +91,7 @@ export async function startFaultProxy(targetUrl: string): Promise<FaultProxy> {
   }
 
   const url = new URL(target);
-  url.port = String((server.address() as AddressInfo).port);
+  url.port = String(await listen(server));
   return {
     url: url.href,
     choose: (fault) => {

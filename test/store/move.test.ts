@@ -5,12 +5,13 @@ import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COPIED_TABLES } from "../../store/sql/copy/copied-tables.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { clientOf, type MonitorBody, type TestClient } from "../client.ts";
 import { killRounds } from "../kill-rounds.ts";
 import { createMonitor, type Product, productEnv, startProduct, untilStatus } from "../product.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { type SharedServers, startShared } from "../servers/shared.ts";
-import { cleanUp, ended, eventually, runSonde, startService, temporaryFolder } from "../service.ts";
+import { cleanUp, ended, eventually, runSonde, startService } from "../service.ts";
 import { startWebsite } from "../targets.ts";
 
 const shared = await startShared();

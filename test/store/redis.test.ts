@@ -1,8 +1,8 @@
 /** State on a real Redis. */
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { StoreError } from "../../store/errors.ts";
 import { openState } from "../../store/state/open.ts";
 import { stateSuite } from "../../store/state/state.suite.ts";
@@ -134,9 +134,8 @@ function sharedTests(running: RedisServer): void {
         inner.on("error", () => socket.destroy());
         socket.on("error", () => inner.destroy());
         socket.pipe(inner).pipe(socket);
-      }).listen(0, "127.0.0.1");
-      await once(relay, "listening");
-      const state = await openState({ url: `redis://127.0.0.1:${(relay.address() as AddressInfo).port}` });
+      });
+      const state = await openState({ url: `redis://127.0.0.1:${await listen(relay)}` });
       const client = new Redis(replaced.url);
       await client.replicaof("127.0.0.1", running.port);
       port = running.port;

@@ -4,8 +4,7 @@
  * makes the same rows but for columns that were added since, so that commit reads ours. docs/develop/tests.md says how the two run beside
  * each other by hand.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, expect, it } from "vitest";
@@ -16,6 +15,7 @@ import { openPostgres } from "../../store/sql/db/postgres.ts";
 import { openSqlite } from "../../store/sql/db/sqlite.ts";
 import { TABLES } from "../../store/sql/schema/tables.ts";
 import { readEverything, rowsOf, writeEverything } from "../../testkit/store/everything.suite.ts";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { isMissing, withServer } from "../servers/missing.ts";
 import { startPostgres } from "../servers/postgres.ts";
 
@@ -58,11 +58,10 @@ function withoutAdded(value: unknown): unknown {
   return Object.fromEntries(kept.map(([name, inner]) => [name, withoutAdded(inner)]));
 }
 
-const folder = mkdtempSync(join(tmpdir(), "sonde-upgrade-"));
+const folder = temporaryFolder();
 const server = await startPostgres();
 
 afterAll(async () => {
-  rmSync(folder, { recursive: true, force: true });
   if (!isMissing(server)) await server.stop();
 });
 

@@ -2,14 +2,14 @@
  * Eight screens as pictures, light and dark, compared with those in looks/: what moved without intent is seen. Answers, clock and font are
  * fixed, and the pictures have half the size, which evens out how machines draw letters. `npm run web:looks` makes them anew.
  */
-import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pixelmatch from "pixelmatch";
 import type { Browser, Page } from "playwright-core";
 import { PNG } from "pngjs";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { temporaryFolder } from "../../testkit/temporary-folder.ts";
 import { describeWith } from "../prerequisites.ts";
 import { launchBrowser } from "./browser.ts";
 import { ANSWERS, NOW } from "./looks/answers.ts";
@@ -106,7 +106,7 @@ function differences(picture: Buffer, file: string): readonly string[] {
   const count = pixelmatch(was.data, is.data, diff.data, width, height, { threshold: COLOUR_TOLERANCE });
   const share = count / (width * height);
   if (share <= MOST_DIFFERENT) return [];
-  const folder = mkdtempSync(join(tmpdir(), "sonde-looks-"));
+  const folder = temporaryFolder();
   writeFileSync(join(folder, "is.png"), picture);
   writeFileSync(join(folder, "differs.png"), PNG.sync.write(diff));
   return [`${file}: ${(share * 100).toFixed(2)} % differ, see ${folder}; npm run web:looks where it is meant`];

@@ -1,8 +1,9 @@
 /** Channels: added, changed, tested, removed; what is secret goes in and never comes out (docs/api-contract.md#channels). */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { SMTPServer } from "smtp-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { listen } from "../../demo/loopback.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
@@ -17,20 +18,16 @@ export function channelsSuite(server: "net" | "node"): void {
     let world: World;
     const got: Got[] = [];
     let answer: readonly [status: number, body: string] = [200, '{"id":"x"}'];
-    const service = createServer((request, response) => {
-      const pieces: Buffer[] = [];
-      request.on("data", (piece: Buffer) => void pieces.push(piece));
-      request.on("end", () => {
-        const { url: path = "", headers } = request;
-        got.push({ path, authorization: headers.authorization, body: JSON.parse(Buffer.concat(pieces).toString()) });
-        response.writeHead(answer[0]).end(answer[1]);
-      });
+    const service = createServer(async (request, response) => {
+      const { url: path = "", headers } = request;
+      const body = (await json(request)) as Got["body"];
+      got.push({ path, authorization: headers.authorization, body });
+      response.writeHead(answer[0]).end(answer[1]);
     });
     let url = "";
     beforeAll(async () => {
       world = await openWorld(server);
-      await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-      url = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
+      url = `http://127.0.0.1:${await listen(service)}`;
     });
     afterAll(async () => {
       service.closeAllConnections();
@@ -251,8 +248,7 @@ export function channelsSuite(server: "net" | "node"): void {
           });
         },
       });
-      await new Promise<void>((resolve) => mailServer.listen(0, "127.0.0.1", () => resolve()));
-      const { port } = mailServer.server.address() as AddressInfo;
+      const port = await listen(mailServer.server);
       const asked = async (count: number) => {
         await expect.poll(() => mailed.length, { timeout: 20_000, interval: 20 }).toBe(count);
         return mailed[count - 1] ?? { to: "", link: "" };

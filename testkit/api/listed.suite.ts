@@ -1,5 +1,6 @@
 /** Lists over the wire: tags, 304, gzip, and what is never compressed. */
 import { request } from "node:http";
+import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openWorld, type World } from "./world.suite.ts";
@@ -38,12 +39,8 @@ export function listedSuite(server: "net" | "node"): void {
         const sent = request(
           { host: "127.0.0.1", port: world.api.port, method, path, headers: of, agent: false },
           (incoming) => {
-            const chunks: Buffer[] = [];
-            incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-            incoming.on("error", fail);
-            incoming.on("end", () =>
-              settle({ status: incoming.statusCode ?? 0, headers: incoming.headers, bytes: Buffer.concat(chunks) }),
-            );
+            const { statusCode: status = 0, headers: got } = incoming;
+            buffer(incoming).then((bytes) => settle({ status, headers: got, bytes }), fail);
           },
         );
         sent.on("error", fail);

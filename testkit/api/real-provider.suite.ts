@@ -1,9 +1,8 @@
 /** A certified provider of identities on loopback, and a browser that signs in at it: it follows redirects and sends the provider's forms. */
 import { generateKeyPairSync } from "node:crypto";
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Provider } from "oidc-provider";
+import { listen } from "../../demo/loopback.ts";
 
 export const CLIENT_ID = "sonde";
 export const CLIENT_SECRET = "provider-secret-0123456789-0123456789";
@@ -20,9 +19,7 @@ export interface RealProvider {
 export async function startProvider(redirectUrl: string): Promise<RealProvider> {
   const people: RealProvider["people"] = new Map();
   const server = createServer();
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const issuer = `http://127.0.0.1:${await listen(server)}`;
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const provider = new Provider(issuer, {
     clients: [

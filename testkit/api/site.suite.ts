@@ -1,12 +1,13 @@
 /** The page's files as they are served: compressed twins, caches, headers, and nothing from outside the folder. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SECURITY_HEADERS } from "../../api/security-headers.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { byName } from "./contract.suite.ts";
 import { openWorld, type World } from "./world.suite.ts";
 
@@ -20,7 +21,7 @@ export function siteSuite(server: "net" | "node"): void {
     const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
       world.send(method, path, { key: null, project: null, headers });
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), "sonde-site-"));
+      folder = temporaryFolder();
       mkdirSync(join(folder, "web/assets"), { recursive: true });
       const write = (name: string, bytes: string | Uint8Array) => writeFileSync(join(folder, "web", name), bytes);
       write("index.html", INDEX);
@@ -34,7 +35,6 @@ export function siteSuite(server: "net" | "node"): void {
     });
     afterAll(async () => {
       await world.close();
-      rmSync(folder, { recursive: true });
     });
 
     it("is one document, asked for again each time", async () => {
@@ -159,11 +159,7 @@ function rawBody(port: number, codings: string): Promise<Buffer> {
   return new Promise((settle, fail) => {
     const asked = request(
       { host: "127.0.0.1", port, path: "/assets/index-1a2b.js", headers: { "accept-encoding": codings } },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-        incoming.on("end", () => settle(Buffer.concat(chunks)));
-      },
+      (incoming) => buffer(incoming).then(settle, fail),
     );
     asked.on("error", fail);
     asked.end();

@@ -16,6 +16,7 @@ import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { Sqlite } from "../../store/sqlite-library.ts";
 import { openInProcess } from "../../store/state/in-process.ts";
+import { makeMigratedFile } from "../store/migrated-file.ts";
 import { checkAgainstDocument } from "./contract.suite.ts";
 import { type MemoryResults, memoryResults, type WatchedState, watchState } from "./memory.suite.ts";
 
@@ -82,6 +83,7 @@ export async function openWorld(
 ): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), "sonde-api-"));
   const file = join(folder, "control.sqlite");
+  await makeMigratedFile(file);
   const controlPlane = await openControlPlane({ file }, { role: "api" });
   const raw = new Sqlite(file);
   const clock = { nowMs: START_MS };

@@ -1,13 +1,13 @@
 /** A rotation of the sealing key, over everything that is sealed, beside a service that goes on. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { configCell, SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { keyIdOf, type Sealing } from "../../store/sealed-text.ts";
 import { readKeyRing } from "../../store/sealing/keys.ts";
 import { rotateSealing } from "../../store/sealing/rotation.ts";
 import { openCheckedSealing, openSealing } from "../../store/sealing/sealing.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { ADA, type Ground, importServers, listedServer, newHeartbeat, newMonitor } from "./ground.suite.ts";
 
 const PLACE = SEALED_CELLS.heartbeat;
@@ -18,11 +18,10 @@ export function sealedTests(currentGround: () => Ground): void {
     let keyFile = "";
     let running: Sealing;
     beforeEach(async () => {
-      folder = mkdtempSync(join(tmpdir(), "sonde-seal-"));
+      folder = temporaryFolder();
       keyFile = join(folder, "sealing.key");
       running = await openCheckedSealing(currentGround().plane.meta, { keyFile, createIfMissing: true });
     });
-    afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
     const addHeartbeat = async (name: string, sealing = running): Promise<number> => {
       const sealed = (id: number): string => sealing.seal(PLACE(id), `token of ${name}`);

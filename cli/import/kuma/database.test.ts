@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { Sqlite } from "../../../store/sqlite-library.ts";
+import { temporaryFolder } from "../../../testkit/temporary-folder.ts";
 import { atOnce } from "../importer.ts";
 import { convertKuma } from "../kuma.ts";
 import { readKumaDatabase, readKumaFolder } from "./database.ts";
@@ -56,7 +56,7 @@ const SCHEMA = `
 let folder = "";
 let path = "";
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "sonde-kuma-"));
+  folder = temporaryFolder();
   path = join(folder, "kuma.db");
   mkdirSync(join(folder, "upload"));
   writeFileSync(join(folder, "upload", "logo1.png"), "png");
@@ -64,7 +64,6 @@ beforeAll(() => {
   database.exec(SCHEMA);
   database.close();
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const quiet = () => {};
 const place = () => mkdtempSync(join(folder, "place-"));

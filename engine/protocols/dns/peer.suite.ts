@@ -1,8 +1,8 @@
 /** A DNS server for tests: real UDP and TCP listeners on one free port, whose answers each test writes. Speaks through dns-packet, not through our codec. */
 import { createSocket, type RemoteInfo, type Socket as UdpSocket } from "node:dgram";
-import { once } from "node:events";
 import { createServer, type Server, type Socket } from "node:net";
 import packet, { type Answer, type DecodedPacket, type Packet } from "dns-packet";
+import { bind } from "../../../demo/loopback.ts";
 
 export interface Asked {
   readonly over: "udp" | "tcp";
@@ -70,12 +70,11 @@ export async function openDnsPeer(react: (asked: Asked) => Reaction, host = "127
 async function bothOnOnePort(host: string): Promise<{ readonly udp: UdpSocket; readonly tcp: Server }> {
   for (;;) {
     const udp = createSocket(host.includes(":") ? "udp6" : "udp4");
-    udp.bind(0, host);
-    await once(udp, "listening");
+    const port = await bind(udp, host);
     const tcp = createServer();
     const isListening = await new Promise<boolean>((resolve) => {
       tcp.once("error", () => resolve(false));
-      tcp.listen(udp.address().port, host, () => resolve(true));
+      tcp.listen(port, host, () => resolve(true));
     });
     if (isListening) return { udp, tcp };
     await closeUdp(udp);

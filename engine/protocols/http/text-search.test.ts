@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mustEqual } from "../../../testkit/must.ts";
 import { property } from "../../../testkit/property.ts";
 import { charsetOf, searchText } from "./text-search.ts";
 
@@ -58,7 +59,7 @@ describe("searchText", () => {
     const bytes = Buffer.from(text, charset === null ? "utf8" : "utf16le");
     const places = cuts.map((cut) => cut % (bytes.length + 1)).sort((a, b) => a - b);
     const pieces = [0, ...places].map((place, index) => bytes.subarray(place, places[index] ?? bytes.length));
-    expect(occurs(wanted, charset, pieces)).toBe(text.includes(wanted));
+    mustEqual(occurs(wanted, charset, pieces), text.includes(wanted));
   });
 });
 

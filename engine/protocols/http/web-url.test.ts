@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { withoutBrackets } from "../../../model/url.ts";
+import { must } from "../../../testkit/must.ts";
 import { assertProperty } from "../../../testkit/property.ts";
 import { literalOf } from "../../net/literal.ts";
 import { toAsciiName } from "../dns/name.ts";
@@ -75,10 +76,10 @@ describe("webUrlFault", () => {
         const url = parseWebUrl(written);
         if (url === undefined) throw new Error("taken, and is no URL");
         const { host, port } = hopTo(url, "gzip");
-        expect(port).toBeGreaterThan(0);
-        expect(literalOf(withoutBrackets(host)) ?? toAsciiName(host)).toBeDefined();
+        must(port > 0, "the port is none");
+        must((literalOf(withoutBrackets(host)) ?? toAsciiName(host)) !== undefined, `${host} is no host`);
         // The host is the one that stands behind the two slashes, as a person reads it.
-        expect(written.trim()).toMatch(/^https?:\/\/[^/\\?#]/i);
+        must(/^https?:\/\/[^/\\?#]/i.test(written.trim()), `${written} is no address`);
       }),
       { numRuns: 20_000 },
     );

@@ -1,5 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { mustEqual } from "../../../testkit/must.ts";
 import { property } from "../../../testkit/property.ts";
 import {
   decodeIcmp,
@@ -51,9 +52,9 @@ describe("echo", () => {
   });
 
   property([families, echoes], { numRuns: 5_000 })("comes back as it was", (family, echo) => {
-    expect(decodeIcmp(family, encodeEchoRequest(family, echo))).toEqual({ type: "echo-request", echo });
-    expect(decodeIcmp(family, encodeEchoReply(family, echo))).toEqual({ type: "echo-reply", echo });
-    expect(isIntact(encodeEchoRequest(4, echo))).toBe(true);
+    mustEqual(decodeIcmp(family, encodeEchoRequest(family, echo)), { type: "echo-request", echo });
+    mustEqual(decodeIcmp(family, encodeEchoReply(family, echo)), { type: "echo-reply", echo });
+    mustEqual(isIntact(encodeEchoRequest(4, echo)), true);
   });
 
   it("is not taken from the other family, with a code, or cut short", () => {
@@ -145,11 +146,11 @@ describe("decoding anything", () => {
   property([families, hostile], { numRuns: 100_000 })("never throws, and yields numbers in range", (family, bytes) => {
     const message = decodeIcmp(family, bytes);
     const inner = payloadOfIpv4(bytes);
-    expect(inner === undefined || inner.length <= bytes.length - 20).toBe(true);
+    mustEqual(inner === undefined || inner.length <= bytes.length - 20, true);
     if (message === undefined) return;
     decoded++;
     const { identifier, sequence } = message.type === "error" ? message.quoted : message.echo;
-    expect(identifier >= 0 && identifier <= 0xffff && sequence >= 0 && sequence <= 0xffff).toBe(true);
+    mustEqual(identifier >= 0 && identifier <= 0xffff && sequence >= 0 && sequence <= 0xffff, true);
   });
 
   it("has met messages that decode", () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { mustEqual } from "../../../testkit/must.ts";
 import { TunnelConfigError } from "../../contract/tunnel.ts";
 import { base64Text, decoded, parametersOf, splitAddress } from "./link.ts";
 import { parseProxyLink } from "./proxy-link.ts";
@@ -13,9 +14,9 @@ it("finds what was put into a link, whatever marks are in it", () => {
     fc.property(text, text, text, (user, value, name) => {
       const link = `${encodeURIComponent(user)}@h.test-site.org:5?k=${encodeURIComponent(value)}#${encodeURIComponent(name)}`;
       const read = splitAddress(link);
-      expect([read.user, read.host, read.port]).toEqual([user, "h.test-site.org", "5"]);
-      expect(read.name).toBe(name.trim() === "" ? null : name.trim());
-      if (!/%[0-9a-f]{2}/i.test(value)) expect(read.parameters.get("k")).toBe(value);
+      mustEqual([read.user, read.host, read.port], [user, "h.test-site.org", "5"]);
+      mustEqual(read.name, name.trim() === "" ? null : name.trim());
+      if (!/%[0-9a-f]{2}/i.test(value)) mustEqual(read.parameters.get("k"), value);
     }),
     { numRuns: 10_000 },
   );

@@ -1,11 +1,13 @@
 /** The front with the official client before it and an engine of the test's own behind it. */
 import { once } from "node:events";
 import { request } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { Readable } from "node:stream";
+import { text as textOf } from "node:stream/consumers";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { type ClickHouseClient, createClient } from "@clickhouse/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { listen } from "../../../demo/loopback.ts";
 import type { EngineAnswer } from "./engine.ts";
 import { createHttpInterface } from "./http-interface.ts";
 import type { Statement } from "./statement.ts";
@@ -32,9 +34,7 @@ beforeEach(async () => {
       return answer();
     },
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  port = (server.address() as AddressInfo).port;
+  port = await listen(server);
 });
 afterEach(async () => {
   for (const client of clients.splice(0)) await client.close();
@@ -58,12 +58,10 @@ const document = (rows: object[]) => text(JSON.stringify({ meta: [], data: rows,
 function post(path: string, headers: Record<string, string>, body: Buffer | string) {
   return new Promise<{ status: number; code: unknown; text: string }>((resolve, reject) => {
     const sent = request({ port, host: "127.0.0.1", path, method: "POST", headers }, async (response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of response) chunks.push(chunk as Buffer);
       resolve({
         status: response.statusCode ?? 0,
         code: response.headers["x-clickhouse-exception-code"],
-        text: Buffer.concat(chunks).toString(),
+        text: await textOf(response),
       });
     });
     sent.once("error", reject);

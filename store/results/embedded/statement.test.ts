@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { must, mustEqual } from "../../../testkit/must.ts";
 import { assertProperty } from "../../../testkit/property.ts";
 import { readStatement, type Statement, StatementError } from "./statement.ts";
 
@@ -119,8 +120,8 @@ describe("statements of the HTTP interface", () => {
               body: Buffer.from(body),
               database: "sonde",
             });
-            expect(statement.sql).not.toBe("");
-            if (method === "GET") expect(statement.kind).toBe("read");
+            must(statement.sql !== "", "the statement is empty");
+            if (method === "GET") mustEqual(statement.kind, "read");
           } catch (error) {
             if (!(error instanceof StatementError)) throw error;
           }

@@ -1,16 +1,14 @@
 /** The bound of sign-ins that were begun, with a small one. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { temporaryFolder } from "../../../testkit/temporary-folder.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import { createIdentities } from "./identities.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sonde-identities-"));
+const folder = temporaryFolder();
 const database = await openSqlite({ file: join(folder, "control.sqlite"), durable: false });
 afterAll(async () => {
   await database.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 it("forgets the oldest of too many sign-ins", async () => {

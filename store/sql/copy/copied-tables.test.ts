@@ -1,18 +1,16 @@
 /** A move takes every table of the schema, or says why not: of a new table this test asks for its line. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterAll, describe, expect, it } from "vitest";
+import { temporaryFolder } from "../../../testkit/temporary-folder.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import { TABLES } from "../schema/tables.ts";
 import { COPIED_TABLES, LEFT_TABLES } from "./copied-tables.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "sonde-copied-"));
+const folder = temporaryFolder();
 const database = await openSqlite({ file: join(folder, "control.sqlite"), durable: false });
 afterAll(async () => {
   await database.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const names = COPIED_TABLES.map(({ name }) => name);

@@ -1,6 +1,5 @@
 import {
   copyFileSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   rmSync,
@@ -9,36 +8,26 @@ import {
   writeFileSync,
   writeSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sql } from "kysely";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { expectDeclaredColumns } from "../../../testkit/store/columns.suite.ts";
 import { controlPlaneSuite } from "../../../testkit/store/control-plane.suite.ts";
+import { makeMigratedFile } from "../../../testkit/store/migrated-file.ts";
 import { dumpSchema } from "../../../testkit/store/schema.suite.ts";
+import { temporaryFolder } from "../../../testkit/temporary-folder.ts";
 import { StoreError } from "../../errors.ts";
 import { sqliteFault } from "../../sqlite-faults.ts";
 import { Sqlite } from "../../sqlite-library.ts";
 import { openControlPlane } from "../control-plane/open.ts";
 import { openSqlite } from "./sqlite.ts";
 
-const folders: string[] = [];
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-sql-"));
-  folders.push(folder);
-  return folder;
-}
-
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
-});
-
 controlPlaneSuite("SQLite", {
   async make() {
-    const folder = mkdtempSync(join(tmpdir(), "sonde-sql-"));
-    const remove = async (): Promise<void> => rmSync(folder, { recursive: true, force: true });
-    return { location: { file: join(folder, "sonde.db") }, remove };
+    const folder = temporaryFolder();
+    const file = join(folder, "sonde.db");
+    await makeMigratedFile(file);
+    return { location: { file }, remove: async () => rmSync(folder, { recursive: true, force: true }) };
   },
 });
 

@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { temporaryFolder } from "../../../testkit/temporary-folder.ts";
 import { openSqlite } from "../db/sqlite.ts";
 import { SEALED_COLUMNS } from "./columns.ts";
 
 it("are all in the list: a rotation forgets no column whose name says that it is sealed", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "sonde-sealed-"));
+  const folder = temporaryFolder();
   const database = await openSqlite({ file: join(folder, "sonde.db"), durable: false });
   const tables = await database.read.kysely.introspection.getTables();
   await database.close();
-  rmSync(folder, { recursive: true, force: true });
   const inSchema = tables.flatMap((table) =>
     table.columns.filter(({ name }) => /(^|_)sealed$/.test(name)).map(({ name }) => `${table.name}.${name}`),
   );

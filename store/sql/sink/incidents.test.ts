@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { IncidentChange, IncidentLevel } from "../../../model/incident.ts";
+import { must, mustEqual } from "../../../testkit/must.ts";
 import { assertProperty } from "../../../testkit/property.ts";
 import { foldIncidentChanges, type IncidentDraft } from "./incidents.ts";
 
@@ -44,18 +45,18 @@ describe("foldIncidentChanges", () => {
         for (const monitorId of [1, 2, 3, 4]) {
           const mine = drafts.filter((draft) => draft.monitorId === monitorId);
           const open = mine.filter((draft) => draft.endedAtMs === null);
-          expect(open.length).toBeLessThanOrEqual(1);
-          if (open.length === 1) expect(mine.at(-1)).toBe(open[0]);
-          if (monitorId === 4) expect(mine).toEqual([]);
-          expect(open.length === 1).toBe(isOpenAfter(changes, monitorId) && monitorId !== 4);
+          must(open.length <= 1, "two incidents are open");
+          if (open.length === 1) mustEqual(mine.at(-1), open[0]);
+          if (monitorId === 4) mustEqual(mine, []);
+          mustEqual(open.length === 1, isOpenAfter(changes, monitorId) && monitorId !== 4);
           for (const draft of mine) {
-            expect(draft.projectId).toBe(10 + monitorId);
+            mustEqual(draft.projectId, 10 + monitorId);
             const types = draft.events.map((event) => event.type);
-            expect(types.filter((one) => one === "opened")).toHaveLength(1);
-            expect(types[0]).toBe("opened");
-            expect(types.filter((one) => one === "recovered")).toHaveLength(draft.endedAtMs === null ? 0 : 1);
-            expect(types.filter((one) => one === "level_changed").length).toBeLessThanOrEqual(1);
-            expect(draft.level).toBe(levelByEvents(draft));
+            mustEqual(types.filter((one) => one === "opened").length, 1);
+            mustEqual(types[0], "opened");
+            mustEqual(types.filter((one) => one === "recovered").length, draft.endedAtMs === null ? 0 : 1);
+            must(types.filter((one) => one === "level_changed").length <= 1, "the level changed twice");
+            mustEqual(draft.level, levelByEvents(draft));
           }
         }
       }),
