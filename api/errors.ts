@@ -214,7 +214,6 @@ const TABLE = {
   pagesBusy: [503, "Too many status pages are being made. Try again in a few seconds."],
   textsBusy: [503, "Too many long texts wait to be read. Try again in a few seconds."],
   tooManyStreams: [503, "Too many streams are open. Close one, or try again later."],
-  healthFailed: [503, "Health check failed"],
   providerAway: [503, "The sign-in provider gives no good answer. Try again later; the log of the service says why."],
   storeAway: [503, "The database is not available right now. Try again in a few seconds."],
   readsRefused: [503, "The service is busy with checks. Try again in a few seconds."],

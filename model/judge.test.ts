@@ -17,8 +17,10 @@ const check = (verdict: Verdict, more: { startedAtMs?: number; peerAnswered?: bo
 const rule = (maxRetries: number, inMaintenance = false, kind: Kind = "http") => ({ kind, maxRetries, inMaintenance });
 
 /** Judges one after another, at 1, 2, 3 … seconds. */
-function judgeAll(verdicts: readonly Verdict[], maxRetries: number, from = newLocationState()) {
-  let judged = { state: from, rowStatus: "unknown", errorCategory: null } as ReturnType<typeof judgeLocation>;
+function judgeAll(verdicts: readonly Verdict[], maxRetries: number) {
+  let judged = { state: newLocationState(), rowStatus: "unknown", errorCategory: null } as ReturnType<
+    typeof judgeLocation
+  >;
   verdicts.forEach((verdict, i) => {
     judged = judgeLocation(judged.state, check(verdict, { startedAtMs: (i + 1) * 1_000 }), rule(maxRetries));
   });

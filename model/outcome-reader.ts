@@ -145,9 +145,9 @@ export function sound(outcome: CheckOutcome): CheckOutcome {
   const bounded: CheckOutcome = {
     checkId: outcome.checkId,
     verdict: outcome.verdict,
-    startedAtMs: Math.round(nearestNumber(outcome.startedAtMs, 0, LATEST_MS)),
-    latenessMs: nearestNumber(outcome.latenessMs, 0, MAX_MS),
-    durationMs: nearestNumber(outcome.durationMs, 0, MAX_MS),
+    startedAtMs: Math.round(nearestNumber(outcome.startedAtMs, LATEST_MS)),
+    latenessMs: nearestNumber(outcome.latenessMs, MAX_MS),
+    durationMs: nearestNumber(outcome.durationMs, MAX_MS),
     latencyMs: nearestOrNull(outcome.latencyMs, MAX_MS),
     connectMs: nearestOrNull(outcome.connectMs, MAX_MS),
     peerAnswered: outcome.peerAnswered,
@@ -182,7 +182,7 @@ function soundPhases({ resolve, connect, handshake, request, transfer }: PhaseTi
 }
 
 function soundSpan(ms: number | undefined): number | undefined {
-  return ms === undefined ? undefined : nearestNumber(ms, 0, MAX_MS);
+  return ms === undefined ? undefined : nearestNumber(ms, MAX_MS);
 }
 
 function soundExplanation({ stage, address, peer, hint }: Explanation): Explanation {
@@ -197,7 +197,7 @@ function soundExplanation({ stage, address, peer, hint }: Explanation): Explanat
 /** A certificate whose end is no date has not been understood: nothing is said of it. */
 function soundCertificate({ valid, expiresAtMs }: CertificateState): CertificateState | null {
   const whole = Math.round(expiresAtMs);
-  return Number.isFinite(whole) ? { valid, expiresAtMs: nearestNumber(whole, 0, LATEST_MS) } : null;
+  return Number.isFinite(whole) ? { valid, expiresAtMs: nearestNumber(whole, LATEST_MS) } : null;
 }
 
 function soundTunnel(facts: TunnelFacts): TunnelFacts {
@@ -208,7 +208,7 @@ function soundTunnel(facts: TunnelFacts): TunnelFacts {
     engineUsed: facts.engineUsed,
     ...(facts.exitCountry !== undefined && { exitCountry: storableText(facts.exitCountry, COUNTRY_LENGTH) }),
     ...(facts.downloadBitsPerS !== undefined && {
-      downloadBitsPerS: nearestNumber(facts.downloadBitsPerS, 0, Number.MAX_SAFE_INTEGER),
+      downloadBitsPerS: nearestNumber(facts.downloadBitsPerS, Number.MAX_SAFE_INTEGER),
     }),
   };
 }
@@ -217,7 +217,7 @@ function soundConfig(config: ConfigOutcome): ConfigOutcome {
   return {
     configId: config.configId,
     verdict: config.verdict,
-    totalMs: nearestNumber(config.totalMs, 0, MAX_MS),
+    totalMs: nearestNumber(config.totalMs, MAX_MS),
     peerAnswered: config.peerAnswered,
     message: soundText(config.message, MAX_MESSAGE),
     publicIp: soundText(config.publicIp, MAX_ADDRESS),

@@ -79,12 +79,12 @@ export function storableText(text: string, most: number): string {
   return isStorable(cut) ? cut : cut.replace(HALVES, "\ufffd");
 }
 
-/** The nearest number that numberOf() takes; what is none becomes the least. */
-export function nearestNumber(value: number, least: number, most: number): number {
-  if (!(value >= least)) return least;
+/** The nearest number that numberOf() takes from 0 on; what is none becomes 0. */
+export function nearestNumber(value: number, most: number): number {
+  if (!(value >= 0)) return 0;
   return value > most ? most : value + 0;
 }
 
 export function nearestOrNull(value: number | null, most: number): number | null {
-  return value === null || !Number.isFinite(value) ? null : nearestNumber(value, 0, most);
+  return value === null || !Number.isFinite(value) ? null : nearestNumber(value, most);
 }

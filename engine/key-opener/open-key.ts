@@ -18,7 +18,7 @@ export function openKey(key: ForeignKey): KeyAnswer {
 }
 
 function opened(bytes: Buffer): OpenedKey {
-  const { keys, certificates } = openPkcs12(bytes, "");
+  const { keys, certificates } = openPkcs12(bytes);
   const [der] = keys;
   if (der === undefined || certificates.length === 0) throw new KeyBoundError("no key with a certificate");
   for (const certificate of certificates) boundCertificate(certificate);

@@ -16,13 +16,13 @@ afterEach(async () => {
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A local registry: the list of servers at /dns.json, which sends `.site` and `.uk` to itself, domains below /domain/. */
-async function registry(domain: Answer, list?: Answer, origin?: (port: number) => string) {
+async function registry(domain: Answer, list?: Answer) {
   const asked: string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url ?? "");
     if (request.url !== "/dns.json") return domain(request, response);
     if (list !== undefined) return list(request, response);
-    const services = [[["site", "uk"], [`${origin?.(port) ?? `http://rdap.rig:${port}`}/`]]];
+    const services = [[["site", "uk"], [`http://rdap.rig:${port}/`]]];
     response.end(JSON.stringify({ version: "1.0", publication: "2026-01-01T00:00:00Z", services }));
   });
   const port = await listen(server);

@@ -186,9 +186,9 @@ export function filterFor(arch: Arch, options: FilterOptions): Filter {
   for (const name of REFUSED) {
     if (callNumber(arch, name) !== null) lines.push(...onCall(arch, name, [[RET, refuse(EPERM)]]));
   }
-  lines.push(...onCall(arch, "clone", onBits(0, CLONE_NAMESPACES, EPERM)));
+  lines.push(...onCall(arch, "clone", onBits(0, CLONE_NAMESPACES)));
   lines.push(...routesLines(arch, options.routes));
-  lines.push(...onCall(arch, "sendto", onBits(3, MSG_FASTOPEN, EPERM)));
+  lines.push(...onCall(arch, "sendto", onBits(3, MSG_FASTOPEN)));
   lines.push(...onCall(arch, "socket", socketLines(options)));
   // Pairs of unix datagram sockets can send to a path.
   lines.push(...onCall(arch, "socketpair", [[RET, refuse(EAFNOSUPPORT)]]));
@@ -257,8 +257,8 @@ const LINE_BYTES = 8;
 function reachLines(arch: Arch, reach: Reach): readonly Line[] {
   if (reach !== "brokered") {
     return [
-      ...onCall(arch, "sendmsg", onBits(2, MSG_FASTOPEN, EPERM)),
-      ...onCall(arch, "sendmmsg", onBits(3, MSG_FASTOPEN, EPERM)),
+      ...onCall(arch, "sendmsg", onBits(2, MSG_FASTOPEN)),
+      ...onCall(arch, "sendmmsg", onBits(3, MSG_FASTOPEN)),
       ...(reach === "none" ? onCall(arch, "connect", [[RET, refuse(EACCES)]]) : []),
     ];
   }
@@ -299,12 +299,12 @@ function onCall(arch: Arch, name: Call, then: readonly Line[]): readonly Line[] 
   return [[JEQ, needNumber(arch, name), 0, then.length], ...then];
 }
 
-/** Fails when any of the bits is set in an argument. */
-function onBits(argument: number, bits: number, errno: number): readonly Line[] {
+/** Fails as not permitted when any of the bits is set in an argument. */
+function onBits(argument: number, bits: number): readonly Line[] {
   return [
     [LD, argumentAt(argument)],
     [JSET, bits, 0, 1],
-    [RET, refuse(errno)],
+    [RET, refuse(EPERM)],
     [RET, RET_ALLOW],
   ];
 }

@@ -28,8 +28,8 @@ function withLines(name: string, expected: Expected, lines: string, body?: strin
 }
 
 /** A hidden request behind what looks like the end of the chunks. */
-function inChunks(name: string, expected: Expected, chunks: string, lines = ""): SmugglingCase {
-  return { name, expected, bytes: (at) => post(at, `Transfer-Encoding: chunked\r\n${lines}`, chunks + hidden(at)) };
+function inChunks(name: string, chunks: string): SmugglingCase {
+  return { name, expected: "refused or one", bytes: (at) => post(at, CHUNKED, chunks + hidden(at)) };
 }
 
 function aHead(name: string, expected: Expected, bytes: (at: string) => string): SmugglingCase {
@@ -170,35 +170,35 @@ const chunks: readonly SmugglingCase[] = [
     bytes: (at) => post(at, CHUNKED, "2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"),
     body: HELLO,
   },
-  inChunks("a request behind chunks", "refused or one", CHUNKS),
-  inChunks("an extension", "refused or one", "5;a=b\r\nhello\r\n0\r\n\r\n"),
-  inChunks("an extension with a quoted line end", "refused or one", '5;a="\r\n"\r\nhello\r\n0\r\n\r\n'),
-  inChunks("an extension that ends with LF", "refused or one", "5;a=b\nhello\r\n0\r\n\r\n"),
-  inChunks("an extension of 100 kB", "refused or one", `5;${"a".repeat(100_000)}\r\nhello\r\n0\r\n\r\n`),
-  inChunks("lines that end with LF", "refused or one", "5\nhello\n0\n\n"),
-  inChunks("a size that ends with CR", "refused or one", "5\rhello\r\n0\r\n\r\n"),
-  inChunks("zeros before the size", "refused or one", "000005\r\nhello\r\n0\r\n\r\n"),
-  inChunks("a hundred zeros before the size", "refused or one", `${"0".repeat(100)}5\r\nhello\r\n0\r\n\r\n`),
-  inChunks("a size with a plus", "refused or one", "+5\r\nhello\r\n0\r\n\r\n"),
-  inChunks("a negative size", "refused or one", "-5\r\nhello\r\n0\r\n\r\n"),
-  inChunks("a size with 0x", "refused or one", "0x5\r\nhello\r\n0\r\n\r\n"),
-  inChunks("a blank before the size", "refused or one", " 5\r\nhello\r\n0\r\n\r\n"),
-  inChunks("a blank behind the size", "refused or one", "5 \r\nhello\r\n0\r\n\r\n"),
-  inChunks("a size with a letter beyond f", "refused or one", "g\r\nhello\r\n0\r\n\r\n"),
-  inChunks("a size of 2^32 + 5", "refused or one", "100000005\r\nhello\r\n0\r\n\r\n"),
-  inChunks("a size of 2^64 + 5", "refused or one", "10000000000000005\r\nhello\r\n0\r\n\r\n"),
-  inChunks("an empty size", "refused or one", "\r\nhello\r\n0\r\n\r\n"),
-  inChunks("a NUL in the size", "refused or one", "5\u0000\r\nhello\r\n0\r\n\r\n"),
-  inChunks("more data than the size", "refused or one", "4\r\nhello\r\n0\r\n\r\n"),
-  inChunks("less data than the size", "refused or one", "6\r\nhello\r\n0\r\n\r\n"),
-  inChunks("no line end behind the data", "refused or one", "5\r\nhello0\r\n\r\n"),
-  inChunks("other bytes for the line end behind the data", "refused or one", "5\r\nhelloXX0\r\n\r\n"),
-  inChunks("a last chunk of two zeros", "refused or one", "5\r\nhello\r\n00\r\n\r\n"),
-  inChunks("a last chunk with an extension", "refused or one", "5\r\nhello\r\n0;a\r\n\r\n"),
-  inChunks("a length in the trailer", "refused or one", "5\r\nhello\r\n0\r\nContent-Length: 50\r\n\r\n"),
-  inChunks("a key in the trailer", "refused or one", "5\r\nhello\r\n0\r\nX-API-Key: k\r\n\r\n"),
-  inChunks("no empty line behind the last chunk", "refused or one", "5\r\nhello\r\n0\r\n"),
-  inChunks("a trailer that is folded", "refused or one", "0\r\nX: a\r\n b\r\n\r\n"),
+  inChunks("a request behind chunks", CHUNKS),
+  inChunks("an extension", "5;a=b\r\nhello\r\n0\r\n\r\n"),
+  inChunks("an extension with a quoted line end", '5;a="\r\n"\r\nhello\r\n0\r\n\r\n'),
+  inChunks("an extension that ends with LF", "5;a=b\nhello\r\n0\r\n\r\n"),
+  inChunks("an extension of 100 kB", `5;${"a".repeat(100_000)}\r\nhello\r\n0\r\n\r\n`),
+  inChunks("lines that end with LF", "5\nhello\n0\n\n"),
+  inChunks("a size that ends with CR", "5\rhello\r\n0\r\n\r\n"),
+  inChunks("zeros before the size", "000005\r\nhello\r\n0\r\n\r\n"),
+  inChunks("a hundred zeros before the size", `${"0".repeat(100)}5\r\nhello\r\n0\r\n\r\n`),
+  inChunks("a size with a plus", "+5\r\nhello\r\n0\r\n\r\n"),
+  inChunks("a negative size", "-5\r\nhello\r\n0\r\n\r\n"),
+  inChunks("a size with 0x", "0x5\r\nhello\r\n0\r\n\r\n"),
+  inChunks("a blank before the size", " 5\r\nhello\r\n0\r\n\r\n"),
+  inChunks("a blank behind the size", "5 \r\nhello\r\n0\r\n\r\n"),
+  inChunks("a size with a letter beyond f", "g\r\nhello\r\n0\r\n\r\n"),
+  inChunks("a size of 2^32 + 5", "100000005\r\nhello\r\n0\r\n\r\n"),
+  inChunks("a size of 2^64 + 5", "10000000000000005\r\nhello\r\n0\r\n\r\n"),
+  inChunks("an empty size", "\r\nhello\r\n0\r\n\r\n"),
+  inChunks("a NUL in the size", "5\u0000\r\nhello\r\n0\r\n\r\n"),
+  inChunks("more data than the size", "4\r\nhello\r\n0\r\n\r\n"),
+  inChunks("less data than the size", "6\r\nhello\r\n0\r\n\r\n"),
+  inChunks("no line end behind the data", "5\r\nhello0\r\n\r\n"),
+  inChunks("other bytes for the line end behind the data", "5\r\nhelloXX0\r\n\r\n"),
+  inChunks("a last chunk of two zeros", "5\r\nhello\r\n00\r\n\r\n"),
+  inChunks("a last chunk with an extension", "5\r\nhello\r\n0;a\r\n\r\n"),
+  inChunks("a length in the trailer", "5\r\nhello\r\n0\r\nContent-Length: 50\r\n\r\n"),
+  inChunks("a key in the trailer", "5\r\nhello\r\n0\r\nX-API-Key: k\r\n\r\n"),
+  inChunks("no empty line behind the last chunk", "5\r\nhello\r\n0\r\n"),
+  inChunks("a trailer that is folded", "0\r\nX: a\r\n b\r\n\r\n"),
 ];
 
 const lines: readonly SmugglingCase[] = [

@@ -1,7 +1,7 @@
 /** On-demand tests, batches and retests through the API. The scheduler's part is played by hand. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { Kind } from "../../model/kind.ts";
-import { overridePlans, type Role } from "../../model/plan.ts";
+import { overridePlans } from "../../model/plan.ts";
 import type { OpenTestJob, TestResult } from "../../store/sql/jobs/port.ts";
 import { newMonitor } from "../store/new-monitor.suite.ts";
 import { type Answer, openWorld, START_MS, type World } from "./world.suite.ts";
@@ -153,7 +153,7 @@ export function testsSuite(server: "net" | "node"): void {
     });
 
     it("is not for viewers", async () => {
-      const key = await memberKey(world, "viewer");
+      const key = await viewerKey(world);
       expect((await post({}, { key })).body).toEqual({
         error: true,
         code: 403,
@@ -183,19 +183,19 @@ export function testsSuite(server: "net" | "node"): void {
   retestTests(server);
 }
 
-async function memberKey(world: World, role: Role): Promise<string> {
+async function viewerKey(world: World): Promise<string> {
   const userId = world.sql(
     "insert into users (email, email_key, name, active, created_at_ms) values (?, ?, ?, 1, ?)",
-    `${role}@test-site.org`,
-    `${role}@test-site.org`,
-    role,
+    "viewer@test-site.org",
+    "viewer@test-site.org",
+    "viewer",
     START_MS,
   );
   world.sql(
     "insert into memberships (organization_id, user_id, role, created_at_ms) values (?, ?, ?, ?)",
     world.organizationId,
     userId,
-    role,
+    "viewer",
     START_MS,
   );
   return world.newKey({ userId, organizationId: world.organizationId });
@@ -499,7 +499,7 @@ function retestTests(server: "net" | "node"): void {
         code: 409,
         message: "The monitor is paused. Resume it to run a check.",
       });
-      const key = await memberKey(world, "viewer");
+      const key = await viewerKey(world);
       const viewed = await world.send("POST", `/api/v1/incidents/${ofSite}/retest`, { key });
       expect(viewed.body.message).toBe("You do not have permission to run tests in this project");
     });

@@ -79,12 +79,17 @@ const FOR_KEY = 1;
 const FOR_IV = 2;
 const FOR_MAC = 3;
 const NOTHING = Buffer.alloc(0);
+/** A file with another password cannot be typed in here. */
+const EMPTY = "";
 
-/** @param bytes BER, as some writers have it. @throws KeyBoundError: what it would cost, or what cannot be read, and never anything of it */
-export function openPkcs12(bytes: Buffer, password: string): OpenedPkcs12 {
+/**
+ * Opens a file under an empty password, or under none.
+ * @param bytes BER, as some writers have it. @throws KeyBoundError: what it would cost, or what cannot be read, and never anything of it
+ */
+export function openPkcs12(bytes: Buffer): OpenedPkcs12 {
   // What can be seen of it is added up before the first round.
   boundPkcs12(bytes);
-  return new Opening(password).open(bytes);
+  return new Opening().open(bytes);
 }
 
 /** Whether the rounds that can be seen without opening it are within the bounds. @throws KeyBoundError when they are not, or it is no PKCS #12 */
@@ -101,17 +106,12 @@ export function boundPkcs12(bytes: Buffer): void {
 }
 
 class Opening {
-  readonly #password: string;
   readonly #cost: KeyCost = { rounds: 0, scryptBytes: 0 };
   readonly #keys: Buffer[] = [];
   readonly #certificates: Buffer[] = [];
   /** Its MAC is under no password at all, which the older derivation distinguishes from an empty one. */
   #isWithoutPassword = false;
   #seen = 0;
-
-  constructor(password: string) {
-    this.#password = password;
-  }
 
   open(bytes: Buffer): OpenedPkcs12 {
     const { safes, mac, authenticated } = outerOf(bytes);
@@ -133,12 +133,11 @@ class Opening {
     const { hash, rounds, salt, digest, pbmac } = macOf(mac);
     takeRounds(this.#cost, rounds);
     if (pbmac !== undefined) {
-      const key = pbkdf2Of({ ...pbmac, password: this.#password });
+      const key = pbkdf2Of({ ...pbmac, password: EMPTY });
       return isSame(createHmac(pbmac.hmac, key).update(authenticated).digest(), digest);
     }
     // No password is written as none at all by some, and as an empty text by others.
-    const forms = this.#password === "" ? [null, ""] : [this.#password];
-    return forms.some((password) => {
+    return [null, EMPTY].some((password) => {
       const key = derived({ hash, password, salt, rounds, purpose: FOR_MAC, sizeBytes: digest.length });
       if (!isSame(createHmac(hash, key).update(authenticated).digest(), digest)) return false;
       this.#isWithoutPassword = password === null;
@@ -183,10 +182,10 @@ class Opening {
 
   #keyOf(algorithm: DerValue): { readonly name: string; readonly key: Buffer; readonly iv: Buffer } {
     const { name, parameters } = namedOf(algorithm);
-    if (name === OID.pbes2) return pbes2Key(parameters, this.#password);
+    if (name === OID.pbes2) return pbes2Key(parameters);
     if (name !== OID.sha1And3des && name !== OID.sha1And2Key3des) throw unknownCipher(name);
     const { salt, rounds } = saltAndRounds(parameters);
-    const password = this.#isWithoutPassword ? null : this.#password;
+    const password = this.#isWithoutPassword ? null : EMPTY;
     const common = { hash: "sha1" as const, password, salt, rounds };
     const keyBytes = name === OID.sha1And3des ? 24 : 16;
     const key = derived({ ...common, purpose: FOR_KEY, sizeBytes: keyBytes });
@@ -313,13 +312,13 @@ function takeAlgorithm(cost: KeyCost, algorithm: DerValue): void {
   else takeRounds(cost, pbkdf2Parameters(derivation).rounds);
 }
 
-function pbes2Key(parameters: DerValue | undefined, password: string) {
+function pbes2Key(parameters: DerValue | undefined) {
   const [derivation, scheme] = parameters === undefined ? [] : (readDer(parameters.content) ?? []);
   if (derivation === undefined || scheme === undefined) throw unreadable();
   const { name, parameters: iv } = namedOf(scheme);
   const cipher = CIPHERS.get(name);
   if (cipher === undefined || iv?.tag !== DER.octets) throw unknownCipher(name);
-  const common = { password, keyBytes: cipher.keyBytes };
+  const common = { password: EMPTY, keyBytes: cipher.keyBytes };
   const key =
     namedOf(derivation).name === OID.scrypt
       ? scryptOf({ ...scryptParameters(derivation), ...common })

@@ -183,7 +183,7 @@ const der: readonly FuzzTarget[] = [
     run(input) {
       const bound = refusalOf(() => boundPkcs12(input));
       if (!isCheap(input)) return bound?.message.slice(0, 40) ?? "dear";
-      const opened = refusalOf(() => openPkcs12(input, ""));
+      const opened = refusalOf(() => openPkcs12(input));
       must(
         bound === undefined || bound.isUnreadable || opened !== undefined,
         `opened what its bounds refuse: ${bound?.message}`,
