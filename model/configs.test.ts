@@ -66,12 +66,14 @@ describe("many configs of one server", () => {
       handshakeTimeMs: null,
       assignedIp: "192.0.2.7",
       engineUsed: "xray",
+      exitCountry: "DE",
     } as const;
     const merged = mergeConfigs(runs(outcome("ok", { tunnel }), outcome("stuck", { tunnel })));
     expect(merged.configs).toMatchObject([
-      { configId: 1, publicIp: "192.0.2.7", engineUsed: "xray", totalMs: 40 },
+      { configId: 1, publicIp: "192.0.2.7", exitCountry: "DE", engineUsed: "xray", totalMs: 40 },
       { configId: 2, publicIp: null, engineUsed: "xray", message: "it ended as stuck" },
     ]);
+    expect(merged.configs?.[1]).not.toHaveProperty("exitCountry");
   });
 
   test("whatever the verdicts: healthy exactly when one passed, ours only when nothing was learned or a fault may pass", () => {

@@ -70,5 +70,6 @@ function configOutcome({ configId, outcome }: RunOfConfig): ConfigOutcome {
     message,
     publicIp: verdict === "ok" ? (tunnel?.assignedIp ?? null) : null,
     engineUsed: tunnel?.engineUsed ?? null,
+    ...(verdict === "ok" && tunnel?.exitCountry !== undefined && { exitCountry: tunnel.exitCountry }),
   };
 }

@@ -38,6 +38,7 @@ const WHOLE: CheckOutcome = {
       message: null,
       publicIp: "192.0.2.7",
       engineUsed: null,
+      exitCountry: "DE",
     },
   ],
 };

@@ -136,6 +136,9 @@ function configOf(value: unknown): ConfigOutcome {
     message: textOrNull(from.message, MAX_MESSAGE, "configs.message"),
     publicIp: textOrNull(from.publicIp, MAX_ADDRESS, "configs.publicIp"),
     engineUsed: engineOf(from.engineUsed),
+    ...(from.exitCountry !== undefined && {
+      exitCountry: textOf(from.exitCountry, COUNTRY_LENGTH, "configs.exitCountry"),
+    }),
   };
 }
 
@@ -222,5 +225,6 @@ function soundConfig(config: ConfigOutcome): ConfigOutcome {
     message: soundText(config.message, MAX_MESSAGE),
     publicIp: soundText(config.publicIp, MAX_ADDRESS),
     engineUsed: config.engineUsed,
+    ...(config.exitCountry !== undefined && { exitCountry: storableText(config.exitCountry, COUNTRY_LENGTH) }),
   };
 }

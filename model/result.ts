@@ -75,6 +75,8 @@ export interface ConfigOutcome {
   /** Where traffic left from; null: it did not pass, or that is not known. */
   readonly publicIp: string | null;
   readonly engineUsed: TunnelFacts["engineUsed"];
+  /** Where traffic left from, as in TunnelFacts. */
+  readonly exitCountry?: string;
 }
 
 /** What the engine says of one check; crosses threads and the spool as plain JSON. */

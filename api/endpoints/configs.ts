@@ -35,6 +35,8 @@ interface Row {
   readonly config: ImportedConfig;
   /** The newest of those of the monitor's locations; null: it was not checked yet. */
   readonly result: ConfigResult | null;
+  /** Whether it passed when it was last tested from there, by location. */
+  readonly places: Readonly<Record<string, boolean>>;
 }
 
 async function configs(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -61,19 +63,22 @@ export async function rowsOf(api: Api, projectId: number, subscriptionId: number
     const servers = await api.controlPlane.imports.of(rows.map(({ monitor }) => monitor.id));
     for (const { monitor } of rows) {
       for (const config of servers.get(monitor.id)?.configs ?? [])
-        found.push({ monitorId: monitor.id, config, result: newest(config, monitor.locations) });
+        found.push({ monitorId: monitor.id, config, ...tested(config, monitor.locations) });
     }
     if (rows.length < PAGE) return found;
   }
 }
 
-function newest({ results }: ImportedConfig, locations: readonly string[]): ConfigResult | null {
+function tested({ results }: ImportedConfig, locations: readonly string[]): Pick<Row, "result" | "places"> {
   let latest: ConfigResult | null = null;
+  const places: Record<string, boolean> = {};
   for (const location of locations) {
     const result = results[location];
-    if (result !== undefined && (latest === null || result.atMs > latest.atMs)) latest = result;
+    if (result === undefined) continue;
+    places[location] = result.success;
+    if (latest === null || result.atMs > latest.atMs) latest = result;
   }
-  return latest;
+  return { result: latest, places };
 }
 
 export function statusOf({ result }: Row): "healthy" | "down" | "unknown" {
@@ -93,7 +98,7 @@ function byTag(one: Row, other: Row): number {
   return one.config.tag < other.config.tag ? -1 : 1;
 }
 
-function view({ monitorId, config: { tag, type, server, port }, result }: Row) {
+function view({ monitorId, config: { tag, type, server, port }, result, places }: Row) {
   return {
     server_id: formatId("server", monitorId),
     tag,
@@ -105,7 +110,9 @@ function view({ monitorId, config: { tag, type, server, port }, result }: Row) {
     error: result?.error ?? "",
     error_category: result?.errorCategory ?? "",
     public_ip: result?.publicIp ?? "",
+    country: result?.exitCountry ?? "",
     engine_used: result?.engineUsed ?? "",
+    locations: places,
     checked_at: result === null ? null : formatIso(result.atMs),
   };
 }

@@ -12,6 +12,7 @@ const NEVER_TESTED: Omit<ConfigResult, "atMs"> = {
   errorCategory: "",
   publicIp: "",
   engineUsed: "",
+  exitCountry: "",
 };
 
 export function viewImported(

@@ -74,7 +74,11 @@ export const subscriptionConfigs = z
           error: z.string(),
           error_category: z.string(),
           public_ip: z.string().describe("Where traffic left from when the check passed"),
+          country: z.string().describe("Where that is, ISO 3166-1 alpha-2; empty where it is not known"),
           engine_used: z.string(),
+          locations: z
+            .record(z.string(), z.boolean())
+            .describe("Whether it passed when it was last tested from there, by location"),
           checked_at: iso.nullable(),
         })
         .meta({ id: "SubscriptionConfig" }),

@@ -11,13 +11,11 @@ const passed: ConfigOutcome = {
   message: null,
   publicIp: "192.0.2.7",
   engineUsed: "xray",
+  exitCountry: "DE",
 };
 const failed: ConfigOutcome = {
-  ...passed,
-  configId: 2,
-  verdict: "stuck",
-  message: "nothing came back",
-  publicIp: null,
+  ...{ configId: 2, verdict: "stuck", totalMs: 40, peerAnswered: true },
+  ...{ message: "nothing came back", publicIp: null, engineUsed: "xray" },
 };
 
 describe("results of configs", () => {
@@ -33,6 +31,7 @@ describe("results of configs", () => {
         errorCategory: "",
         publicIp: "192.0.2.7",
         engineUsed: "xray",
+        exitCountry: "DE",
       },
       {
         configId: 2,
@@ -44,6 +43,7 @@ describe("results of configs", () => {
         errorCategory: "internet_stuck",
         publicIp: "",
         engineUsed: "xray",
+        exitCountry: "",
       },
     ]);
   });

@@ -23,5 +23,6 @@ export function configResultsOf(outcome: CheckOutcome, location: string): readon
     errorCategory: errorCategoryOf(one.verdict, "tunnel", one.peerAnswered) ?? "",
     publicIp: one.publicIp ?? "",
     engineUsed: one.engineUsed ?? "",
+    exitCountry: one.exitCountry ?? "",
   }));
 }

@@ -233,6 +233,10 @@ describeWith(["chromium"], "the page, telling people", () => {
     await table.getByText("one").waitFor();
     const [head, row] = await Promise.all([table.locator("thead").boundingBox(), table.getByText("one").boundingBox()]);
     expect(row?.y).toBeGreaterThanOrEqual((head?.y ?? 0) + (head?.height ?? 0));
+    await table.getByRole("row").filter({ hasText: "one" }).getByText("nl").waitFor();
+    await page.getByRole("combobox", { name: "Country of the exit" }).selectOption({ label: "Netherlands" });
+    await table.getByText("two").waitFor();
+    expect(await table.getByText("one").count()).toBe(0);
     await page.context().close();
   });
 

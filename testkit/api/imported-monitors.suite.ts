@@ -36,7 +36,8 @@ export function importedMonitorsSuite(server: "net" | "node"): void {
     it("show their subscription, its configs and how each did", async () => {
       const { id, path, subscription } = await imported();
       const first = (await world.controlPlane.imports.of([id])).get(id)?.configs[0];
-      const result = { atMs: 1, success: true, totalMs: 81.5, publicIp: "9.9.9.9", engineUsed: "xray" };
+      const facts = { publicIp: "9.9.9.9", engineUsed: "xray", exitCountry: "DE" };
+      const result = { atMs: 1, success: true, totalMs: 81.5, ...facts };
       const configResults = [{ ...result, configId: first?.id ?? 0, location: "any", error: "", errorCategory: "" }];
       await world.controlPlane.sink.apply(batch(1, { configResults }));
       const passed = {

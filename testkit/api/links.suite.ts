@@ -26,7 +26,10 @@ export function linksSuite(server: "net" | "node"): void {
       const filter = { family: "tunnel", activeOnly: false, status: null, protocol: null, nameContains: null } as const;
       const [row] = (await monitors.list(projectId, { ...filter, limit: 1, offset: 0 })).rows;
       const configs = (await imports.of([row?.monitor.id ?? 0])).get(row?.monitor.id ?? 0)?.configs ?? [];
-      const facts = { error: "", errorCategory: "", publicIp: "", engineUsed: "", location: "any", atMs: clock.nowMs };
+      const facts = {
+        ...{ error: "", errorCategory: "", publicIp: "", engineUsed: "", exitCountry: "" },
+        ...{ location: "any", atMs: clock.nowMs },
+      };
       await sink.apply({
         ...{ spool: "s", appliedSeq: 1, live: [], incidents: [], drainedInboxIds: [] },
         configResults: configs.map((one, index) => ({

@@ -265,8 +265,8 @@ export function subscriptionsSuite(server: "net" | "node"): void {
         ["broken", 0, 5],
       ] as const) {
         world.sql(
-          `insert into config_results (config_id, location, at_ms, success, total_ms, error, error_category, public_ip, engine_used)
-           select id, 'any', ?, ?, ?, '', '', '', 'xray' from imported_configs where monitor_id = ? and tag = ?`,
+          `insert into config_results (config_id, location, at_ms, success, total_ms, error, error_category, public_ip, engine_used, exit_country)
+           select id, 'any', ?, ?, ?, '', '', '', 'xray', 'DE' from imported_configs where monitor_id = ? and tag = ?`,
           world.clock.nowMs,
           success,
           ms,
@@ -274,6 +274,13 @@ export function subscriptionsSuite(server: "net" | "node"): void {
           tag,
         );
       }
+      const { configs } = (await world.send("GET", `/api/v1/subscriptions/${id}/configs`)).body;
+      expect(configs).toMatchObject([
+        { tag: "fast", country: "DE", locations: { any: true } },
+        { tag: "slow", country: "DE", locations: { any: true } },
+        { tag: "broken", locations: { any: false } },
+        { tag: "new", country: "", locations: {} },
+      ]);
       const tags = async (query = "") => {
         const { body } = await world.send("GET", `/api/v1/subscriptions/${id}/configs?${query}`);
         return [body.configs.map(({ tag }: { tag: string }) => tag), body.total, body.healthy];

@@ -212,6 +212,7 @@ async function writeResults(plane: ControlPlane, { organizationId, projectId }: 
     errorCategory: "",
     publicIp: "192.0.2.1",
     engineUsed: "xray",
+    exitCountry: "DE",
   };
   await plane.sink.apply({
     ...base,

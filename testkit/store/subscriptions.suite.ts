@@ -59,6 +59,7 @@ const passed: ConfigResult = {
   errorCategory: "",
   publicIp: "9.9.9.9",
   engineUsed: "xray",
+  exitCountry: "DE",
 };
 
 export function subscriptionTests(currentGround: () => Ground, another: Another): void {

@@ -138,6 +138,7 @@ export function syncTests(currentGround: () => Ground, another: Another): void {
         errorCategory: "",
         publicIp: "9.9.9.9",
         engineUsed: "xray",
+        exitCountry: "DE",
       };
       await plane.sink.apply(batch(1, { configResults: [{ ...result, configId: x?.id ?? 0, location: "any" }] }));
       const generation = await plane.generation();

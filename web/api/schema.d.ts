@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document 12a9a248194e37a7. Do not edit.
+// Made by `npm run web:types` of the API's document c25437294956a9a1. Do not edit.
 export interface paths {
     "/servers": {
         parameters: {
@@ -5033,7 +5033,13 @@ export interface components {
             error_category: string;
             /** @description Where traffic left from when the check passed */
             public_ip: string;
+            /** @description Where that is, ISO 3166-1 alpha-2; empty where it is not known */
+            country: string;
             engine_used: string;
+            /** @description Whether it passed when it was last tested from there, by location */
+            locations: {
+                [key: string]: boolean;
+            };
             checked_at: string | null;
         };
         Test: {

@@ -14,12 +14,12 @@ import { useThingTitle } from "../parts/title.ts";
 import { categoryWord } from "../parts/why.tsx";
 import { copyText } from "../state/clipboard.ts";
 import { attempt, say } from "../state/notices.ts";
-import { loadOverview } from "../state/project.ts";
+import { loadOverview, serviceNow, shown } from "../state/project.ts";
 import { go } from "../state/route.ts";
 import { canEdit, isAdmin } from "../state/session.ts";
 import type { Sheet } from "../state/sheet.ts";
-import { milliseconds, seconds } from "../words/times.ts";
-import { t } from "../words/words.ts";
+import { duration, milliseconds, seconds, utc } from "../words/times.ts";
+import { locale, t } from "../words/words.ts";
 import type { ScreenProps } from "./screen.ts";
 import { EditSubscription } from "./subscription-form.tsx";
 import { type SubscriptionView, SyncState } from "./subscriptions.tsx";
@@ -156,21 +156,26 @@ async function configsOf(id: number, signal: AbortSignal): Promise<readonly Conf
 interface Narrowed {
   readonly onlyWorking: boolean;
   readonly protocol: string;
+  readonly country: string;
   readonly find: string;
 }
 
-function narrowed(rows: readonly ConfigRow[], { onlyWorking, protocol, find }: Narrowed): readonly ConfigRow[] {
+function narrowed(
+  rows: readonly ConfigRow[],
+  { onlyWorking, protocol, country, find }: Narrowed,
+): readonly ConfigRow[] {
   const text = find.trim().toLowerCase();
   return rows.filter(
-    ({ config: { success, tag, type, server } }) =>
-      (success || !onlyWorking) &&
-      (protocol === "" || type === protocol) &&
-      (text === "" || `${tag} ${type} ${server}`.toLowerCase().includes(text)),
+    ({ config }) =>
+      (config.success || !onlyWorking) &&
+      (protocol === "" || config.type === protocol) &&
+      (country === "" || config.country === country) &&
+      (text === "" || `${config.tag} ${config.type} ${config.server} ${config.public_ip}`.toLowerCase().includes(text)),
   );
 }
 
 function Configurations({ id }: { id: number }) {
-  const by = useSignal<Narrowed>({ onlyWorking: false, protocol: "", find: "" });
+  const by = useSignal<Narrowed>({ onlyWorking: false, protocol: "", country: "", find: "" });
   const configs = useResource((signal) => configsOf(id, signal), `configs ${id}`, RELOAD_MS * 2);
   const rows = useComputed(() => narrowed(configs.state.value.value ?? [], by.value));
   return (
@@ -201,6 +206,7 @@ function Configurations({ id }: { id: number }) {
 
 function Narrow({ all, by, onBy }: { all: readonly ConfigRow[]; by: Narrowed; onBy: (by: Narrowed) => void }) {
   const protocols = [...new Set(all.map(({ config }) => config.type))].sort();
+  const countries = [...new Set(all.map(({ config }) => config.country))].filter((code) => code !== "").sort();
   return (
     <>
       <label class="check">
@@ -223,6 +229,20 @@ function Narrow({ all, by, onBy }: { all: readonly ConfigRow[]; by: Narrowed; on
           </option>
         ))}
       </select>
+      {countries.length > 0 && (
+        <select
+          aria-label={t("configs.country")}
+          value={by.country}
+          onChange={(event) => onBy({ ...by, country: event.currentTarget.value })}
+        >
+          <option value="">{t("configs.anyCountry")}</option>
+          {countries.map((code) => (
+            <option key={code} value={code}>
+              {countryName(code)}
+            </option>
+          ))}
+        </select>
+      )}
       <input
         type="search"
         dir="auto"
@@ -252,21 +272,59 @@ function CopyLinks({ id }: { id: number }) {
 }
 
 const FIELDS = [
-  ...(["server_id", "tag", "type", "server", "port", "success", "total_ms", "public_ip", "engine_used"] as const),
+  ...([
+    "server_id",
+    "tag",
+    "type",
+    "server",
+    "port",
+    "success",
+    "total_ms",
+    "public_ip",
+    "country",
+    "engine_used",
+  ] as const),
   ...(["error_category", "error", "checked_at"] as const),
 ];
 
 function sheetOf(rows: readonly ConfigRow[]): Sheet {
-  return { heads: FIELDS, rows: rows.map(({ config }) => FIELDS.map((name) => config[name])) };
+  return {
+    heads: [...FIELDS, "locations"],
+    rows: rows.map(({ config }) => [
+      ...FIELDS.map((name) => config[name]),
+      Object.entries(config.locations)
+        .map(([code, passed]) => `${code} ${passed ? "yes" : "no"}`)
+        .join(", "),
+    ]),
+  };
 }
 
-const HEADS = ["col.latency", "col.name", "col.kind", "col.server", "col.exit", "col.engine", "col.result"] as const;
+const HEADS = [
+  ...(["col.latency", "col.name", "col.kind", "col.server", "col.exit", "col.engine"] as const),
+  ...(["locations.title", "col.since", "col.result"] as const),
+];
 
 const idOf = ({ key }: ConfigRow) => key;
 
+/** Since when its server is so; null where that is not known, or where other configurations of the server do better or worse. */
+function sinceOf(serverId: string, success: boolean): number | null {
+  const server = shown.value?.byId.get(serverId);
+  return server?.status === (success ? "healthy" : "down") ? server.sinceMs : null;
+}
+
+/** In the reader's language; the code where a browser knows no name. */
+function countryName(code: string): string {
+  try {
+    return new Intl.DisplayNames(locale(), { type: "region" }).of(code) ?? code;
+  } catch {
+    return code;
+  }
+}
+
 function cellsOf({ serverId, config }: ConfigRow) {
   const { tag, type, server, port, success, total_ms: ms, error, error_category: category } = config;
-  const { public_ip: exit, engine_used: engine } = config;
+  const { public_ip: exit, country, engine_used: engine, locations } = config;
+  const since = sinceOf(serverId, success);
   return (
     <>
       <td class="number">{success ? milliseconds(ms) : "–"}</td>
@@ -277,12 +335,34 @@ function cellsOf({ serverId, config }: ConfigRow) {
       </td>
       <td>{type}</td>
       <td dir="ltr">{`${server}:${port}`}</td>
-      <td>{exit === "" ? "–" : exit}</td>
+      <td dir="ltr" title={exit}>
+        {country !== "" && <span class="tag quiet">{country}</span>} {exit === "" && country === "" ? "–" : exit}
+      </td>
       <td>{engine === "" ? "–" : engine}</td>
+      <td>
+        <Places places={locations} />
+      </td>
+      <td title={since === null ? "" : utc(since)}>{since === null ? "–" : duration(serviceNow() - since)}</td>
       <td title={error}>
         <StatusMark status={success ? "healthy" : "down"} />{" "}
         {success ? statusWord("healthy") : category === "" ? statusWord("down") : categoryWord(category)}
       </td>
+    </>
+  );
+}
+
+/** What each location last found. Where there is one, its result is that of the row. */
+function Places({ places }: { places: Readonly<Record<string, boolean>> }) {
+  const codes = Object.keys(places);
+  if (codes.length < 2) return <>–</>;
+  return (
+    <>
+      {codes.map((code) => (
+        <span key={code} class="place-state">
+          <StatusMark status={places[code] ? "healthy" : "down"} /> {code}
+          <span class="sr-only"> {statusWord(places[code] ? "healthy" : "down")}</span>{" "}
+        </span>
+      ))}
     </>
   );
 }

@@ -10,6 +10,8 @@ export interface ConfigResult {
   readonly errorCategory: string;
   readonly publicIp: string;
   readonly engineUsed: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly exitCountry: string;
 }
 
 export interface ImportedConfig {

@@ -69,7 +69,11 @@ export async function recordConfigs(session: Session, results: readonly NewConfi
   const latest = new Map(results.map((result) => [`${result.configId} ${result.location}`, result]));
   const ordered = [...latest.values()].sort((a, b) => a.configId - b.configId);
   if (ordered.length === 0) return;
-  await session.bulk(RECORD, ordered.map(resultValues));
+  // A spool that a version before this one wrote has no countries.
+  await session.bulk(
+    RECORD,
+    ordered.map((one) => resultValues({ ...one, exitCountry: one.exitCountry ?? "" })),
+  );
 }
 
 /** What checks of imported servers run, in the list's order; by monitor. */

@@ -153,6 +153,7 @@ create table config_results (
   error_category text not null,
   public_ip text not null,
   engine_used text not null,
+  exit_country text not null,
   constraint config_results_config_id_fkey FOREIGN KEY (config_id) REFERENCES imported_configs(id) ON DELETE CASCADE,
   constraint config_results_pkey PRIMARY KEY (config_id, location)
 );

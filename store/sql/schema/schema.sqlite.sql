@@ -130,7 +130,8 @@ CREATE TABLE "config_results" ("config_id" bigint not null references "imported_
   "error" text not null,
   "error_category" text not null,
   "public_ip" text not null,
-  "engine_used" text not null, constraint "config_results_pkey" primary key ("config_id",
+  "engine_used" text not null,
+  "exit_country" text default '' not null, constraint "config_results_pkey" primary key ("config_id",
   "location"));
 
 CREATE TABLE "document_things" ("project_id" bigint not null references "projects" ("id"),

@@ -383,6 +383,7 @@ export const CONFIG_RESULTS = table("config_results", {
   error_category: text(),
   public_ip: prose(),
   engine_used: text(),
+  exit_country: text(),
 });
 
 const LOCATIONS = table("locations", {

@@ -27,6 +27,7 @@ import { passkeys } from "./0028-passkeys.ts";
 import { savedViews } from "./0029-saved-views.ts";
 import { confirmedMail } from "./0030-confirmed-mail.ts";
 import { expiryByHost } from "./0033-expiry-by-host.ts";
+import { exitCountry } from "./0034-exit-country.ts";
 
 export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: Dialect) => Promise<void>>> = {
   "0001-control-plane": controlPlane,
@@ -54,5 +55,6 @@ export const migrations: Readonly<Record<string, (db: Kysely<unknown>, dialect: 
   "0029-saved-views": savedViews,
   "0030-confirmed-mail": confirmedMail,
   "0033-expiry-by-host": expiryByHost,
+  "0034-exit-country": exitCountry,
   "0019-status-pages": statusPages,
 };
