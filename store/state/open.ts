@@ -18,10 +18,16 @@ export type StateLocation = InProcessLocation | RedisLocation;
 /** The same location as the state's. */
 export type NoticesLocation = StateLocation;
 
-/** Once per process for a file: its counters are in this process's memory. */
-export async function openState(place: StateLocation): Promise<State> {
+/**
+ * Once per process for a file: its counters are in this process's memory.
+ * @param onEvictions Redis may delete keys, or does: a line for the operator
+ */
+export async function openState(
+  place: StateLocation,
+  onEvictions: (message: string) => void = () => {},
+): Promise<State> {
   if (!("url" in place)) return openInProcess(place);
-  const state = await (await loadRedis()).openRedis(place);
+  const state = await (await loadRedis()).openRedis(place, onEvictions);
   try {
     const broadcasts = await openBroadcasts(place);
     const close = async (): Promise<void> => {

@@ -10,6 +10,7 @@ import { takeSliding } from "./lua/take-sliding.ts";
 import { wrongKey } from "./lua/wrong-key.ts";
 import { createListeners, createRowListeners, type OpenNotices } from "./notices.ts";
 import { createRedisAnswers } from "./redis-answers.ts";
+import { type EvictionsOptions, watchEvictions } from "./redis-evictions.ts";
 import { PREFIX } from "./redis-prefix.ts";
 import type { Counters, EndpointUsage, RequestWindow, State } from "./state.ts";
 import { createUsageBuffer, type PendingUsage } from "./usage.ts";
@@ -55,8 +56,14 @@ const PING_MS = 5_000;
 /** Kept beyond its window, so that processes whose clocks differ count in one. */
 export const WINDOW_MARGIN_MS = 60_000;
 
-/** All but the broadcasts. */
-export async function openRedis({ url }: RedisLocation): Promise<Omit<State, "broadcasts">> {
+/**
+ * All but the broadcasts.
+ * @param onEvictions Redis may delete keys, or does
+ */
+export async function openRedis(
+  { url }: RedisLocation,
+  onEvictions: EvictionsOptions["onEvictions"],
+): Promise<Omit<State, "broadcasts">> {
   const link = await connect(url);
   const notices = await openRedisNotices({ url }).catch((error: unknown) => {
     link.redis.disconnect();
@@ -75,6 +82,7 @@ export async function openRedis({ url }: RedisLocation): Promise<Omit<State, "br
   };
   // What could not be written is written again a second later. ping() reports that Redis is away.
   const timer = setInterval(() => void write().catch(() => {}), WRITE_INTERVAL_MS).unref();
+  const evictions = watchEvictions({ place: placeOf(url), run: link.run, onEvictions });
   return {
     counters: {
       ...createRequestCounters(link),
@@ -90,9 +98,13 @@ export async function openRedis({ url }: RedisLocation): Promise<Omit<State, "br
     rows: notices.rows,
     answers: createRedisAnswers(link),
     // A write: one that is full, read-only or has a broken disk answers PING.
-    ping: () => link.run(async (redis) => void (await redis.set(PROBED, "1", "PX", PROBED_MS))),
+    async ping() {
+      await link.run((redis) => redis.set(PROBED, "1", "PX", PROBED_MS));
+      await evictions.refuse();
+    },
     async close() {
       clearInterval(timer);
+      evictions.stop();
       const written = write();
       await written.catch(() => {});
       await notices.close();

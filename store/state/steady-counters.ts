@@ -19,7 +19,7 @@ export interface SteadyOptions {
 
 /** The state of a process that serves requests. */
 export async function openSteadyState(place: StateLocation, options: SteadyOptions): Promise<State> {
-  const state = await openState(place);
+  const state = await openState(place, (message) => options.log.warn({}, message));
   // Counters in this process are away only with it.
   return "url" in place ? { ...state, counters: steadyCounters(state.counters, options) } : state;
 }

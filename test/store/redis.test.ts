@@ -63,6 +63,35 @@ function sharedTests(running: RedisServer): void {
       await Promise.all(states.map((state) => state.close()));
     });
 
+    it("that deletes keys is not well, and says so once", async () => {
+      const client = new Redis(running.url);
+      const heard: string[] = [];
+      const state = await openState({ url: running.url }, (message) => heard.push(message));
+      try {
+        await state.ping();
+        const used = Number(/used_memory:(\d+)/.exec(await client.info("memory"))?.[1]);
+        await client.config("SET", "maxmemory-policy", "allkeys-lru");
+        await client.config("SET", "maxmemory", String(used + 2_000_000));
+        for (let key = 0; key < 400; key += 1) await client.set(`other:${key}`, "x".repeat(10_000), "EX", 60);
+        for (let ping = 0; ping < 2; ping += 1)
+          expect(await messageOf(state.ping())).toMatch(/is full and deletes what Sonde needs: .*noeviction/);
+        await client.config("SET", "maxmemory", String(used + 20_000_000));
+        const next = await openState({ url: running.url }, (message) => heard.push(message));
+        await next.ping();
+        await next.close();
+        expect(heard).toEqual([
+          expect.stringMatching(/is full and deletes/),
+          expect.stringMatching(/may delete what Sonde needs: .*noeviction/),
+        ]);
+      } finally {
+        await client.config("SET", "maxmemory", "0");
+        await client.config("SET", "maxmemory-policy", "noeviction");
+        await flush(running.url);
+        await state.close();
+        client.disconnect();
+      }
+    });
+
     it("leaves nothing behind that never expires", async () => {
       await flush(running.url);
       const state = await openState({ url: running.url });
