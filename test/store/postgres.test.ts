@@ -2,6 +2,7 @@
 
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
+import { SYSTEM_ACTOR } from "../../model/actor.ts";
 import { StoreError } from "../../store/errors.ts";
 import { openControlPlane } from "../../store/sql/control-plane/open.ts";
 import { statement } from "../../store/sql/db/database.ts";
@@ -239,6 +240,43 @@ function faultTests(running: PostgresServer): void {
       await client.query("update generation set value = value + 1");
       await client.query("commit");
       expect(await removed).toBe(2);
+      await client.end();
+      await plane.close();
+      await drop();
+    });
+
+    it("has the monitors of a document before a subscription's change keeps others from changing theirs", async () => {
+      const { url, drop } = await running.createDatabase();
+      const plane = await openControlPlane({ url }, { role: "api" });
+      const first = { email: "a@b.test", userName: "A", workspaceName: "W", plan: "business" as const };
+      await plane.accounts.createFirst({ ...first, projectName: "P", nowMs: 1 });
+      const place = { projectId: 1, organizationId: 1 };
+      const size = { monitors: 1, intervalS: 60, timeoutS: 10 };
+      const [id = 0] = (await createMonitors(plane, place, size, () => "http://site.test/")).keys();
+      const list = { name: "p", urlSealed: () => "u", urlHash: "1", syncIntervalS: 300, timeoutS: 30, maxWorkers: 50 };
+      await plane.subscriptions.create({ ...place, ...list, configAlertPercent: 50, enabled: true, nowMs: 1 });
+      const client = new pg.Client(url);
+      await client.connect();
+      const { rows } = await client.query("select generation from monitors where id = $1", [id]);
+      const nothing = { create: [], change: [], remove: [] };
+      const noList = { version: 0, items: null, made: new Map<number, never>(), managed: [], removed: [] };
+      await client.query("begin");
+      await client.query("select id from monitors where id = $1 for no key update", [id]);
+      const applied = plane.documents.apply({
+        ...{ ...place, name: "d", hash: "h", nowMs: 2, actor: SYSTEM_ACTOR, slots: null, release: [], seen: new Map() },
+        monitors: {
+          ...nothing,
+          change: [{ id, version: Number(rows[0].generation), change: { name: "n" }, managed: null }],
+        },
+        subscriptions: { ...nothing, change: [{ id: 1, version: 1, change: { maxWorkers: 7 }, managed: null }] },
+        ...{ channels: nothing, quietHours: noList, rules: noList, maintenance: nothing, pages: nothing },
+      });
+      const waiting = "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+      await expect.poll(async () => (await client.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+      await client.query("set lock_timeout = 500");
+      await client.query("update generation set value = value + 1");
+      await client.query("commit");
+      await applied;
       await client.end();
       await plane.close();
       await drop();

@@ -5,6 +5,7 @@ import { Slices } from "../../slices.ts";
 import { bulkInsert, chunksOf, insertRows } from "../db/bulk.ts";
 import type { Session } from "../db/database.ts";
 import { holdProject } from "../db/hold-project.ts";
+import { holdMonitors } from "../monitors/bulk.ts";
 import { encoder } from "../schema/column.ts";
 import { DOCUMENT_THINGS } from "../schema/document-tables.ts";
 import { create, hold, remove, update } from "../subscriptions/subscriptions.ts";
@@ -30,6 +31,7 @@ export async function applyOrder(session: Session, order: ApplyOrder): Promise<v
   await holdProject(session, order.projectId);
   await requireSeen(session, order);
   const documentId = await saveDocument(session, order);
+  await holdAll(session, order);
   const subscriptions = await applySubscriptions(session, order);
   const monitors = await applyMonitors(session, order);
   const settings = await applySettings(session, order, new MadeIds(order, [...subscriptions, ...monitors]));
@@ -109,6 +111,16 @@ async function saveDocument({ kysely }: Session, order: ApplyOrder): Promise<num
     .returning("id")
     .executeTakeFirstOrThrow();
   return id;
+}
+
+/** A change of a subscription raises the generation, which is locked after all rows of a transaction (store/sql/db/generation.ts). */
+async function holdAll(session: Session, { projectId, subscriptions, monitors }: ApplyOrder): Promise<void> {
+  const lists = [...subscriptions.change, ...subscriptions.remove].map(({ id }) => id).sort((a, b) => a - b);
+  if (lists.length === 0 || session.dialect === "sqlite") return;
+  for (const id of lists) await hold(session, projectId, id);
+  const query = session.kysely.selectFrom("monitors").select("id").where("subscription_id", "in", lists);
+  const imported = (await query.where("deleted_at_ms", "is", null).execute()).map(({ id }) => id);
+  await holdMonitors(session, [...imported, ...[...monitors.change, ...monitors.remove].map(({ id }) => id)]);
 }
 
 async function applySubscriptions(session: Session, order: ApplyOrder): Promise<readonly Assigned[]> {

@@ -201,6 +201,7 @@ async function followMonitors(
   }
   const followed = ["maxWorkers", "engine", "configAlertPercent"] as const;
   if (followed.every((name) => before[name] === after[name])) return;
+  await holdImported(session, after.id);
   // Nothing of the monitors differs, but how many of them run at once, on what, and when they alert.
   await session.kysely
     .updateTable("monitors")
