@@ -147,7 +147,7 @@ export function statusPageTests(currentGround: () => Ground, _another: Another):
       await plane.sink.apply(batch(1, { live: [liveOf(a), liveOf(b)], incidents: [opening(a), opening(b)] }));
       const note = (text: string, isPublic: boolean) => ({ text, phase: null, public: isPublic });
       await plane.incidents.addNote(projectId, 1, note("first", true), NOW_MS + 1, ADA);
-      await plane.incidents.addNote(projectId, 1, note("inside", false), NOW_MS + 2, ADA);
+      await plane.incidents.addNote(projectId, 1, note('inside, "public":true', false), NOW_MS + 2, ADA);
       await plane.incidents.addNote(projectId, 1, note("second", true), NOW_MS + 3, ADA);
       const report = { title: "Router", postmortem: "*why*", public: false };
       expect(await plane.incidents.setReport(projectId, 2, report)).toBe(true);
@@ -160,6 +160,10 @@ export function statusPageTests(currentGround: () => Ground, _another: Another):
         ["first", NOW_MS + 1],
         ["second", NOW_MS + 3],
       ]);
+      // More than are shown of one page (MOST_NOTES in store/sql/status-pages/reads.ts).
+      for (let n = 0; n < 300; n += 1)
+        await plane.incidents.addNote(projectId, 1, note(`inside ${n}`, false), NOW_MS + 4, ADA);
+      expect((await plane.statusPages.words([1])).get(1)?.notes).toHaveLength(2);
       await plane.incidents.setReport(projectId, 2, { ...report, public: true });
       expect((await plane.statusPages.words([2])).get(2)).toEqual({ title: "Router", postmortem: "*why*", notes: [] });
     });

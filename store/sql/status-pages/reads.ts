@@ -13,8 +13,10 @@ import type { PageMember, PublicWords, StatusPages } from "./port.ts";
 const MOST_READ = 50_000;
 /** Monitors of one piece: a few milliseconds of a thread. */
 const MONITORS_AT_ONCE = 250;
-/** Notes of all incidents of one page, newest first. */
+/** Public notes of all incidents of one page, newest first. */
 const MOST_NOTES = 300;
+/** In the JSON of a note; a quote within its text has a backslash before it. */
+const IS_PUBLIC = '%"public":true%';
 
 const MEMBERS = statement(
   "status_page_members",
@@ -203,6 +205,7 @@ async function words(
     .select(["e.incident_id", "e.at_ms", "e.data"])
     .where(isIn(dialect, "i.id", incidentIds))
     .where("e.type", "=", "note")
+    .where("e.data", "like", IS_PUBLIC)
     .orderBy("e.id", "desc")
     .limit(MOST_NOTES)
     .execute();
@@ -210,10 +213,8 @@ async function words(
     reports.map(({ id, public_title, postmortem }) => [id, { title: public_title, postmortem, notes: [] }]),
   );
   for (const { incident_id, at_ms, data } of events.reverse()) {
-    const note = fromJson<NoteData>(data);
-    if (note.public !== true) continue;
+    const { text, phase } = fromJson<NoteData>(data);
     const before = found.get(incident_id) ?? { title: null, postmortem: null, notes: [] };
-    const { text, phase } = note;
     found.set(incident_id, { ...before, notes: [...before.notes, { text, phase, atMs: at_ms }] });
   }
   return found;
