@@ -1,5 +1,7 @@
 /** Mail to a real SMTP server, with STARTTLS and passwords. */
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type MadeCertificate, makeAuthority, makeCertificate } from "../../demo/certificates.ts";
@@ -218,6 +220,40 @@ describe("mail", () => {
       expect(outcome).toMatchObject({ error: expect.stringContaining(words) });
     }
   });
+
+  it.each(["smtp", "smtps", "smtp with STARTTLS"])(
+    "ends with a server over %s that never stops talking",
+    async (how) => {
+      const flood = Buffer.alloc(65_536, "\n");
+      const talk = (socket: Duplex): void => {
+        const more = (): void => {
+          while (!socket.destroyed && socket.write(flood));
+        };
+        socket.on("drain", more).on("error", () => {});
+        socket.write("220 hello\r\n");
+        more();
+      };
+      const secrets = { key: own.keyPem, cert: own.certPem };
+      const upgrade = (socket: Socket): void => {
+        socket.on("error", () => {}).write("220 hello\r\n");
+        socket.on("data", function hear(bytes: Buffer) {
+          if (!bytes.toString().startsWith("STARTTLS")) return void socket.write("250-hello\r\n250 STARTTLS\r\n");
+          socket.off("data", hear);
+          socket.write("220 go on\r\n");
+          talk(new TLSSocket(socket, { isServer: true, ...secrets }));
+        });
+      };
+      const server = how === "smtps" ? createTlsServer(secrets, talk) : createServer(how === "smtp" ? talk : upgrade);
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+      const { port } = server.address() as AddressInfo;
+      const send = sender(service(`${how.split(" ")[0]}://127.0.0.1:${port}`));
+      expect(await send(CHANNEL, MESSAGE, CONTEXT, NEVER)).toMatchObject({
+        delivered: false,
+        error: "Server response exceeds maximum allowed size",
+      });
+      await new Promise((resolve) => server.close(resolve));
+    },
+  );
 
   it("asks the guard, and ends with its caller", async () => {
     const port = await listen();

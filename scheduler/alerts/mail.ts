@@ -2,6 +2,8 @@
 import { isIP, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import { createTransport } from "nodemailer";
+import SMTPConnection from "nodemailer/lib/smtp-connection";
+import { FOREIGN_TLS } from "../../engine/transport/tls-bounds.ts";
 import type { Transport } from "../../engine/transport/transport.ts";
 import type { SmtpServer } from "../../model/smtp-url.ts";
 import type { SendOutcome } from "./channels/channel.ts";
@@ -14,6 +16,30 @@ const PASSING = 552;
 const TOO_LARGE = /\b5\.3\.4\b/;
 /** Of a server's words; our choice: a line of a log. */
 const LONGEST_WORDS = 300;
+
+/** What a server may say in one attempt, bytes of its replies together; real ones say a tenth of that. */
+const MOST_SAID = 16_384;
+
+interface Talk {
+  _onData(bytes: Buffer): void;
+  _onResponseTooLarge(): void;
+}
+
+/**
+ * The library bounds one reply, and not how many come that nobody asked for: it takes empty lines out of a list one by one, so that a server which sent a few
+ * megabytes of them kept the thread busy for many minutes, also after the attempt had ended.
+ */
+function boundTalk(talk: Talk): void {
+  const said = new WeakMap<Talk, number>();
+  const { _onData: take } = talk;
+  talk._onData = function bounded(bytes) {
+    const size = (said.get(this) ?? 0) + bytes.length;
+    said.set(this, size);
+    if (size > MOST_SAID) this._onResponseTooLarge();
+    else take.call(this, bytes);
+  };
+}
+boundTalk(SMTPConnection.prototype as unknown as Talk);
 
 export interface Letter extends Mail {
   readonly from: { readonly name: string; readonly address: string };
@@ -53,6 +79,7 @@ async function sent(transport: Transport, server: SmtpServer, letter: Letter, si
       done: (error: Error | null, options: { connection: Socket; secured: boolean }) => void,
     ) => done(null, { connection: socket, secured: server.isTls }),
     tls: {
+      ...FOREIGN_TLS,
       ...(isIP(server.host) === 0 && { servername: server.host }),
       ...(transport.extraCaPem !== null && { ca: [...rootCertificates, transport.extraCaPem] }),
     },
