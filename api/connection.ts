@@ -4,7 +4,8 @@
  */
 import type { Socket } from "node:net";
 import { answerHead } from "./answer-head.ts";
-import { type HeadRefusal, REFUSAL_HEADERS } from "./head.ts";
+import { type HeadRefusal, REFUSAL_HEADERS, TOO_MUCH_AT_ONCE } from "./head.ts";
+import type { HeldBytes, Holder } from "./held-bytes.ts";
 import {
   type ApiAnswer,
   type ApiResponse,
@@ -33,6 +34,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 /** The server, as its connections see it. */
 export interface ConnectionServer {
   readonly options: ListenOptions;
+  /** What all of its connections hold of requests. */
+  readonly held: HeldBytes;
   /** Whether every answer is to end its connection. */
   readonly areLast: boolean;
   /** Whether connections without a request are to end. */
@@ -49,7 +52,7 @@ export interface ConnectionServer {
  */
 type Phase = "reading" | "answering" | "sending" | "streaming" | "closing" | "gone";
 
-export class Connection {
+export class Connection implements Holder {
   readonly #socket: Socket;
   readonly #server: ConnectionServer;
   readonly #reader = new RequestReader();
@@ -63,6 +66,7 @@ export class Connection {
   #isHalf = false;
   #remoteAddress: string | null = null;
   #lingeredBytes = 0;
+  #heldBytes = 0;
   #sink: PipedSink | null = null;
   #farewell: StreamedResponse["farewell"];
 
@@ -77,6 +81,7 @@ export class Connection {
     socket.on("error", () => {});
     socket.on("close", () => {
       this.#phase = "gone";
+      this.#forget();
       this.#sink?.gone();
       onGone();
     });
@@ -95,6 +100,12 @@ export class Connection {
     if (this.#phase === "reading" && this.#readerPhase !== "body") this.#last("");
   }
 
+  /** Others need what it holds. */
+  giveUp(): void {
+    if (this.#phase === "reading") this.#refuse(TOO_MUCH_AT_ONCE);
+    else this.#cut();
+  }
+
   /** Ends its stream, if it has one. */
   leave(): void {
     this.#sink?.leave(this.#farewell?.() ?? "");
@@ -109,11 +120,13 @@ export class Connection {
       case "reading":
         this.#reader.push(bytes);
         this.#read();
+        this.#count();
         return;
       case "answering":
       case "sending":
         this.#reader.push(bytes);
         if (this.#reader.waiting > MAX_WAITING_BYTES) this.#socket.pause();
+        this.#count();
         return;
       case "closing":
         this.#lingeredBytes += bytes.length;
@@ -123,6 +136,20 @@ export class Connection {
         // A stream is the last of its connection.
         return;
     }
+  }
+
+  /** Tells the server what this connection holds now: nothing, nearly always. */
+  #count(): void {
+    const bytes = this.#reader.heldBytes;
+    if (bytes === this.#heldBytes) return;
+    this.#heldBytes = bytes;
+    this.#server.held.set(this, bytes);
+  }
+
+  /** Nothing more of what came is looked at. */
+  #forget(): void {
+    this.#reader.clear();
+    this.#count();
   }
 
   /** Takes what is here, request by request, until more has to come or one has to be waited for. */
@@ -180,13 +207,13 @@ export class Connection {
   /** Takes what came meanwhile. */
   #goOn(): void {
     this.#read();
+    this.#count();
     if (this.#phase === "reading") this.#socket.resume();
   }
 
   #refuse({ status, body }: HeadRefusal): void {
-    this.#last(
-      answerHead(status, REFUSAL_HEADERS, `${CLOSE_LINE}Content-Length: ${Buffer.byteLength(body)}\r\n`) + body,
-    );
+    const last = `${status === 503 ? "Retry-After: 1\r\n" : ""}${CLOSE_LINE}Content-Length: ${Buffer.byteLength(body)}\r\n`;
+    this.#last(answerHead(status, REFUSAL_HEADERS, last) + body);
   }
 
   #give(line: RequestHead, answer: ApiAnswer): void {
@@ -229,6 +256,7 @@ export class Connection {
   #last(text: string): void {
     this.#batch += text;
     this.#phase = "closing";
+    this.#forget();
     this.#deadline = this.#server.tickAfter(this.#server.options.answerTimeoutMs);
     this.#flush();
     this.#socket.end(() => {
@@ -262,6 +290,7 @@ export class Connection {
   /** Ends it at once. */
   #cut(): void {
     this.#phase = "closing";
+    this.#forget();
     this.#socket.destroy();
   }
 

@@ -7,7 +7,7 @@ import { SECURITY_HEADERS } from "./security-headers.ts";
 
 /** Why a request is refused before anything looks at what it asks for. Its connection ends with that. */
 export interface HeadRefusal {
-  readonly status: 400 | 413 | 431;
+  readonly status: 400 | 413 | 431 | 503;
   /** JSON. It repeats nothing of the request. */
   readonly body: string;
 }
@@ -22,6 +22,10 @@ export const BAD_REQUEST = refusalOf(400, "Malformed request head");
 const TOO_LARGE = refusalOf(413, "The request body is too large");
 const TOO_MANY = refusalOf(431, "Too many headers");
 export const TOO_LONG = refusalOf(431, "The request head is too long");
+export const TOO_MUCH_AT_ONCE = refusalOf(
+  503,
+  "Too many requests are being sent at once. Send it again in a few seconds.",
+);
 /** Digits of the greatest Content-Length that is read: no real body has a longer one. */
 const CONTENT_LENGTH = /^[0-9]{1,12}$/;
 /** RFC 9110 section 5.5: a control character in a value is not allowed but for a tab. Some servers end a line at one, others do not. */

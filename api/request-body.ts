@@ -21,6 +21,8 @@ export interface BodyReader {
   readonly state: BodyState;
   /** What came so far, whether it is kept or not, bytes. */
   readonly size: number;
+  /** What of that is kept. */
+  readonly keptBytes: number;
   /** @returns where in these bytes the body ends, or their length */
   take(bytes: Buffer, from: number): number;
   /** What the request has, once the state is "whole". */
@@ -58,6 +60,10 @@ export class KeptBody {
     return grown;
   }
 
+  get keptBytes(): number {
+    return this.#bytes?.length ?? 0;
+  }
+
   body(): ApiRequest["body"] {
     if (this.size === 0) return null;
     return this.#bytes === null ? "too-large" : this.#bytes.subarray(0, this.size);
@@ -80,6 +86,10 @@ export class LengthBodyReader implements BodyReader {
 
   get size(): number {
     return this.#kept.size;
+  }
+
+  get keptBytes(): number {
+    return this.#kept.keptBytes;
   }
 
   take(bytes: Buffer, from: number): number {
@@ -112,6 +122,10 @@ export class ChunkedBodyReader implements BodyReader {
 
   get size(): number {
     return this.#kept.size;
+  }
+
+  get keptBytes(): number {
+    return this.#kept.keptBytes;
   }
 
   take(bytes: Buffer, from: number): number {

@@ -126,6 +126,18 @@ export class RequestReader {
     return this.#bytes === null ? 0 : this.#bytes.length - this.#at;
   }
 
+  /** Bytes that it holds: what was not read yet, and what is kept of a body that is not whole. */
+  get heldBytes(): number {
+    return (this.#bytes?.length ?? 0) + (this.#body?.keptBytes ?? 0);
+  }
+
+  /** Holds nothing any more. Nothing more is to be asked. */
+  clear(): void {
+    this.#bytes = null;
+    this.#body = null;
+    this.#head = null;
+  }
+
   /** Whether a sender waits for `100 Continue`; true once for a request. */
   takeContinue(): boolean {
     const isAsked = this.#isContinueAsked;

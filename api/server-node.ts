@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { type AddressInfo, Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { type Head, type HeadRefusal, headOf, MAX_HEADERS, REFUSAL_HEADERS } from "./head.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -103,6 +104,7 @@ function createDoor(options: ListenOptions, areLast: () => boolean): Door {
   /** Nothing more is read on them. node:http has parsed what came in one piece before it knows. */
   const ended = new WeakSet<Duplex>();
   const lines = new WeakMap<Duplex, Line>();
+  const held = new HeldBytes();
   return {
     inFlight,
     streams,
@@ -123,7 +125,7 @@ function createDoor(options: ListenOptions, areLast: () => boolean): Door {
         return;
       }
       const isLast = (): boolean => areLast() || ended.has(socket);
-      const served = { options, streams, head, incoming, outgoing, isLast, areLast };
+      const served = { options, streams, held, head, incoming, outgoing, isLast, areLast };
       const serving = standIn(line, outgoing, () => serve(served));
       inFlight.add(serving);
       void serving.finally(() => inFlight.delete(serving));
@@ -209,6 +211,8 @@ function refuse(outgoing: ServerResponse, { status, body }: HeadRefusal): void {
 interface Served {
   readonly options: ListenOptions;
   readonly streams: Streams;
+  /** By all bodies that are on their way. */
+  readonly held: HeldBytes;
   readonly head: Head;
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
@@ -218,10 +222,10 @@ interface Served {
   areLast(): boolean;
 }
 
-async function serve({ options, streams, head, incoming, outgoing, isLast, areLast }: Served): Promise<void> {
+async function serve({ options, streams, held, head, incoming, outgoing, isLast, areLast }: Served): Promise<void> {
   const read = { method: incoming.method ?? "GET", target: originForm(incoming.url ?? "/", head), head };
   const remoteAddress = incoming.socket.remoteAddress ?? "";
-  const body = head.hasBody ? await readBody(incoming, mostBodyBytes(pathOf(read.target))) : null;
+  const body = head.hasBody ? await readBody(incoming, mostBodyBytes(pathOf(read.target)), held) : null;
   const request = requestOf(read, remoteAddress, body);
   const response = await options.handle(request);
   if (isStream(response) && request.method !== "HEAD") {
@@ -279,11 +283,18 @@ function endIfNotTaken(outgoing: ServerResponse, timeoutMs: number): void {
   outgoing.once("close", stop);
 }
 
-async function readBody(incoming: IncomingMessage, mostBytes: number): Promise<ApiRequest["body"]> {
+/** Rejects, with the end of its connection, when others need what it holds. */
+async function readBody(incoming: IncomingMessage, mostBytes: number, held: HeldBytes): Promise<ApiRequest["body"]> {
   const kept = new KeptBody(mostBytes);
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    kept.add(chunk);
-    if (kept.size > MAX_DISCARDED_BYTES) break;
+  const holder = { giveUp: () => void incoming.destroy() };
+  try {
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      kept.add(chunk);
+      held.set(holder, kept.keptBytes);
+      if (kept.size > MAX_DISCARDED_BYTES) break;
+    }
+  } finally {
+    held.set(holder, 0);
   }
   return kept.body();
 }

@@ -4,6 +4,7 @@
  */
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { Connection, type ConnectionServer } from "./connection.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { type HttpServer, ListenError, type ListenOptions, listenFailure, MAX_CONNECTIONS } from "./http.ts";
 
 /** How often time limits are looked at, ms. Shorter ones are looked at as often as they are long. */
@@ -53,6 +54,7 @@ function nextCheckPhase(): Promise<void> {
 /** All connections of a server. */
 class Crowd implements ConnectionServer {
   readonly options: ListenOptions;
+  readonly held = new HeldBytes();
   areLast = false;
   areIdleEnded = false;
   readonly #connections = new Set<Connection>();

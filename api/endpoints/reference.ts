@@ -63,12 +63,14 @@ SwaggerUIBundle({
 `;
 
 interface Published {
-  readonly body: string | Uint8Array;
+  readonly body: Uint8Array;
   readonly headers: readonly string[];
   readonly tag: string;
 }
 
-function published(body: string | Uint8Array, mediaType: string, cache: string): Published {
+/** As bytes: a text would be copied for each caller, and wait with those who do not take it. */
+function published(text: string | Uint8Array, mediaType: string, cache: string): Published {
+  const body = typeof text === "string" ? Buffer.from(text) : text;
   const tag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
   return { body, tag, headers: ["Content-Type", mediaType, "Cache-Control", cache, "ETag", tag] };
 }

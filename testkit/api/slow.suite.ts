@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
+import { MOST_HELD_BYTES } from "../../api/held-bytes.ts";
 import type { HttpServer, ListenOptions } from "../../api/http.ts";
 
 const CROWD = 300;
@@ -9,17 +10,22 @@ const CROWD = 300;
 const LONG = new Uint8Array(8 * 2 ** 20).fill(120);
 /** What is silent for 10 s ends. */
 const PATIENCE_MS = 40_000;
+/** No body ends for its slowness in such a case, ms. */
+const SLOW_BODIES = 60_000;
 
 /** @param listen one of the two servers */
 export function slowSuite(listen: (options: ListenOptions) => Promise<HttpServer>): void {
   describe("slow connections", () => {
     /** @param work gets the port, and what it opens: that ends with it, as the server does */
-    async function beside(work: (port: number, crowd: Socket[]) => Promise<void>): Promise<void> {
+    async function beside(
+      work: (port: number, crowd: Socket[]) => Promise<void>,
+      bodyTimeoutMs = 1_000,
+    ): Promise<void> {
       const crowd: Socket[] = [];
       const server = await listen({
         host: "127.0.0.1",
         port: 0,
-        bodyTimeoutMs: 1_000,
+        bodyTimeoutMs,
         answerTimeoutMs: 1_000,
         stallTimeoutMs: 1_000,
         lingerMs: 0,
@@ -78,6 +84,39 @@ export function slowSuite(listen: (options: ListenOptions) => Promise<HttpServer
     );
 
     it(
+      "holds no more than a bound of bodies that are not whole: those that have stalled longest end",
+      () =>
+        beside(async (port, crowd) => {
+          const [head, body] = [
+            "POST /short HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n",
+            LONG.subarray(0, 1_048_575),
+          ];
+          const ended = new Set<Socket>();
+          for (let made = 0; made < CROWD; made++) {
+            const socket = await open(port, false);
+            crowd.push(socket);
+            for (const event of ["end", "close"]) socket.once(event, () => ended.add(socket));
+            socket.on("error", () => {});
+            await new Promise<void>((settle) => {
+              socket.write(head);
+              socket.write(body, () => settle());
+            });
+          }
+          await until(() => ended.size >= CROWD - (MOST_HELD_BYTES / 1_048_576 + 1));
+          expect(await answered(port)).toMatch(/^HTTP\/1\.1 200 .*short$/s);
+          // The latest is still under way, and is answered once it is whole.
+          const latest = crowd.at(-1) as Socket;
+          expect(ended.has(latest)).toBe(false);
+          const answer = new Promise<string>((settle) =>
+            latest.once("data", (chunk) => settle(chunk.toString("latin1"))),
+          );
+          latest.write("x");
+          expect(await answer).toMatch(/^HTTP\/1\.1 200 /);
+        }, SLOW_BODIES),
+      PATIENCE_MS,
+    );
+
+    it(
       "gives a slow reader all of a long answer while it goes on",
       () =>
         beside(async (port, crowd) => {
@@ -124,6 +163,10 @@ async function nothingHeld(port: number): Promise<void> {
       // Columns of proc(5): local address, remote address, state (0A: listening), …, the socket's inode, 0 when no process has it.
       .filter(([, address, , state, , , , , , inode]) => address === local && state !== "0A" && inode !== "0").length;
   while (held() > 0) await new Promise((settle) => setTimeout(settle, 50));
+}
+
+async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await new Promise((settle) => setTimeout(settle, 20));
 }
 
 function answered(port: number): Promise<string> {
