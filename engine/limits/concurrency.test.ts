@@ -42,6 +42,15 @@ describe("Admission", () => {
     expect(ids()).toEqual([1, 2, 4, 3]);
   });
 
+  it("takes turns between workspaces at a host that one of them has filled", () => {
+    const host = new ConcurrencyLimit<Item>(1);
+    const { admission, ids } = collect(10);
+    const items = [1, 1, 1, 1, 2].map((workspace, id) => itemOf(id, [host], workspace));
+    for (const item of items) admission.request(item);
+    for (let i = 0; i < 4; i++) admission.release(items[ids()[i] as number] as Item);
+    expect(ids()).toEqual([0, 1, 4, 2, 3]);
+  });
+
   it("gives places back to the limits they came from, also one that was added while it ran", () => {
     const [before, added] = [new ConcurrencyLimit<Item>(1), new ConcurrencyLimit<Item>(1)];
     const { admission } = collect(10);

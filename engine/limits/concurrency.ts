@@ -1,17 +1,61 @@
 /**
  * Caps on what runs at the same time. What needs a place of several limits starts when all of them have room; the first full one keeps it
- * waiting, first come first served. The overall cap comes last and is shared fairly: when it is full, workspaces take turns. Pure.
+ * waiting. The overall cap comes last. At each of them workspaces take turns, and within one it is first come first served: a workspace can send
+ * thousands of checks to a host that another one checks too. Pure.
  *
  *   idle ──request──▶ waiting ──all limits have room──▶ running ──release──▶ over
  *                        └──────────withdraw──────────▶ over
  */
 
+interface OfWorkspace {
+  /** Workspaces take turns. */
+  readonly workspace: number;
+}
+
+/** Who waits, a line for each workspace. */
+class Lines<T extends OfWorkspace> {
+  /** The map's order is the order of the workspaces' turns. Made with the first that waits: there is a limit for each host, and few are ever full. */
+  #lines: Map<number, T[]> | null = null;
+
+  get isEmpty(): boolean {
+    return this.#lines === null || this.#lines.size === 0;
+  }
+
+  push(one: T): void {
+    this.#lines ??= new Map();
+    const line = this.#lines.get(one.workspace);
+    if (line === undefined) this.#lines.set(one.workspace, [one]);
+    else line.push(one);
+  }
+
+  /** The next workspace's oldest; that workspace goes to the end of the round. */
+  shift(): T | undefined {
+    const lines = this.#lines;
+    const first = lines?.entries().next();
+    if (lines === null || first === undefined || first.done === true) return undefined;
+    const [workspace, line] = first.value;
+    const one = line.shift();
+    if (line.length > 0 && lines.size === 1) return one;
+    lines.delete(workspace);
+    if (line.length > 0) lines.set(workspace, line);
+    return one;
+  }
+
+  remove(one: T): void {
+    const line = this.#lines?.get(one.workspace);
+    const index = line?.indexOf(one) ?? -1;
+    if (line === undefined || index < 0) return;
+    line.splice(index, 1);
+    if (line.length === 0) this.#lines?.delete(one.workspace);
+  }
+}
+
 /** A limit on how many of its users run at the same time. */
-export class ConcurrencyLimit<T> {
+export class ConcurrencyLimit<T extends OfWorkspace> {
   readonly limit: number;
   running = 0;
-  /** Users that found it full, oldest first. */
-  readonly waiting: T[] = [];
+  /** Users that found it full. */
+  readonly waiting = new Lines<T>();
 
   constructor(limit: number) {
     this.limit = limit;
@@ -23,7 +67,7 @@ export class ConcurrencyLimit<T> {
 }
 
 /** Limits by name, kept while anything runs or waits there. */
-export class ConcurrencyLimits<T> {
+export class ConcurrencyLimits<T extends OfWorkspace> {
   readonly #limits = new Map<string, ConcurrencyLimit<T>>();
 
   /** @param limit used when the name is new; a limit of another size replaces the one before */
@@ -38,7 +82,7 @@ export class ConcurrencyLimits<T> {
   /** Forgets limits that nothing uses; called now and then. */
   sweep(inUse: ReadonlySet<ConcurrencyLimit<T>>): void {
     for (const [name, limit] of this.#limits) {
-      if (limit.running === 0 && limit.waiting.length === 0 && !inUse.has(limit)) this.#limits.delete(name);
+      if (limit.running === 0 && limit.waiting.isEmpty && !inUse.has(limit)) this.#limits.delete(name);
     }
   }
 
@@ -48,19 +92,17 @@ export class ConcurrencyLimits<T> {
 }
 
 /** A user of limits: it needs a place of each to run. */
-export interface Limited<T> {
+export interface Limited<T extends OfWorkspace> extends OfWorkspace {
   /** It needs a place of each; what is added while it waits or runs counts too. */
   limits: readonly ConcurrencyLimit<T>[];
-  /** Workspaces take turns when the overall cap is full. */
-  readonly workspace: number;
   state: "waiting" | "running" | "over";
 }
 
 export class Admission<T extends Limited<T>> {
   /** Places of the overall limit. */
   readonly #overallLimit: number;
-  /** Users whose own limits had room while the overall limit was full, by workspace. The map's order is the order of the workspaces' turns. */
-  readonly #lines = new Map<number, T[]>();
+  /** Users whose own limits had room while the overall limit was full. */
+  readonly #lines = new Lines<T>();
   #started: T[] = [];
   #running = 0;
   #waiting = 0;
@@ -102,7 +144,7 @@ export class Admission<T extends Limited<T>> {
     one.state = "over";
     this.#running -= 1;
     for (const limit of one.limits) limit.running -= 1;
-    for (const limit of one.limits) if (limit.waiting.length > 0) this.#wake(limit);
+    for (const limit of one.limits) this.#wake(limit);
     this.#fill();
   }
 
@@ -111,9 +153,8 @@ export class Admission<T extends Limited<T>> {
     if (one.state !== "waiting") return;
     one.state = "over";
     this.#waiting -= 1;
-    for (const limit of one.limits) remove(limit.waiting, one);
-    const line = this.#lines.get(one.workspace);
-    if (line !== undefined && remove(line, one) && line.length === 0) this.#lines.delete(one.workspace);
+    for (const limit of one.limits) limit.waiting.remove(one);
+    this.#lines.remove(one);
   }
 
   /** Stops all starts, or allows them again. */
@@ -130,7 +171,7 @@ export class Admission<T extends Limited<T>> {
       return false;
     }
     if (this.#isHeld || this.#running >= this.#overallLimit) {
-      this.#lineUp(one);
+      this.#lines.push(one);
       return false;
     }
     for (const limit of one.limits) limit.running += 1;
@@ -140,27 +181,9 @@ export class Admission<T extends Limited<T>> {
     return true;
   }
 
-  #lineUp(one: T): void {
-    const line = this.#lines.get(one.workspace);
-    if (line === undefined) this.#lines.set(one.workspace, [one]);
-    else line.push(one);
-  }
-
-  /** The next workspace's oldest; that workspace goes to the end of the round. */
-  #takeNext(): T | undefined {
-    const first = this.#lines.entries().next();
-    if (first.done === true) return undefined;
-    const [workspace, line] = first.value;
-    const one = line.shift();
-    this.#lines.delete(workspace);
-    if (line.length > 0) this.#lines.set(workspace, line);
-    return one;
-  }
-
   #fill(): void {
-    if (this.#lines.size === 0) return;
     while (!this.#isHeld && this.#running < this.#overallLimit) {
-      const one = this.#takeNext();
+      const one = this.#lines.shift();
       if (one === undefined) return;
       if (this.#place(one)) this.#waiting -= 1;
     }
@@ -172,13 +195,6 @@ export class Admission<T extends Limited<T>> {
       const one = limit.waiting.shift();
       if (one === undefined) return;
       if (this.#place(one)) this.#waiting -= 1;
-      else if (limit.waiting.at(-1) === one) return;
     }
   }
-}
-
-function remove<T>(all: T[], one: T): boolean {
-  const index = all.indexOf(one);
-  if (index >= 0) all.splice(index, 1);
-  return index >= 0;
 }
