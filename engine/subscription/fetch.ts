@@ -8,6 +8,7 @@ import { classify } from "../net/classify.ts";
 import { DeadlinePassed } from "../net/fault.ts";
 import { ACCEPT_ENCODING, codingsOf, decodeContent } from "../protocols/http/content-coding.ts";
 import { type Hop, hopTo, isRedirect, parseWebUrl, redirectedHop } from "../protocols/http/hop.ts";
+import { boundInterim } from "../transport/interim.ts";
 import type { DialContext, Transport } from "../transport/transport.ts";
 
 /** Of one request, redirects included (docs/api-contract.md#subscriptions). */
@@ -107,6 +108,7 @@ async function ask(
       path: hop.target,
       headers: { ...hop.headers, "user-agent": agent, connection: "close", ...condition },
     });
+    boundInterim(request);
     // The listener stays after the answer too: later errors are ignored, and must not be uncaught.
     request.on("error", (error) => reject(signal.aborted ? new DeadlinePassed() : error));
     request.once("close", () => reject(new FetchError("The connection ended without an answer.", false)));

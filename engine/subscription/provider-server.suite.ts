@@ -52,3 +52,13 @@ export function endless(piece: Buffer, headers: Readonly<Record<string, string>>
     more();
   };
 }
+
+/** The answer never comes. */
+export const interimWithoutEnd: Answerer = ({ socket }) => {
+  const piece = "HTTP/1.1 102 Processing\r\n\r\n".repeat(2_000);
+  const more = (): void => {
+    while (!socket.destroyed && socket.write(piece));
+  };
+  socket.on("drain", more).on("error", () => {});
+  more();
+};

@@ -7,7 +7,7 @@ import { createTransport } from "../transport/index.ts";
 import type { Transport } from "../transport/transport.ts";
 import { FetchError, fetchBody } from "./fetch.ts";
 import { askProvider, CLIENT_NAMES, type KnownAnswer, ProviderError } from "./provider.ts";
-import { endless, type ProviderServer, startProvider } from "./provider-server.suite.ts";
+import { endless, interimWithoutEnd, type ProviderServer, startProvider } from "./provider-server.suite.ts";
 
 const link = (host: string): string => `vless://${UUID}@${host}.test-site.org:443?security=tls#n`;
 const MEBIBYTE = 2 ** 20;
@@ -130,6 +130,8 @@ describe("fetching a list", () => {
     const packed = randomBytes(65_536);
     provider.answer("/endless-packed", endless(gzipSync(packed), { "content-encoding": "gzip" }));
     expect(await reasonOf(fetchFrom("/endless-packed"))).toMatch(/larger than 5 MiB|cannot be unpacked/);
+    provider.answer("/endless-interim", interimWithoutEnd);
+    expect(await reasonOf(fetchFrom("/endless-interim"))).toBe("The server sends interim answers without end.");
   });
 
   it("says what is wrong with an answer that is none", async () => {

@@ -7,6 +7,7 @@ import { StringDecoder } from "node:string_decoder";
 import { classify } from "../../engine/net/classify.ts";
 import { DeadlinePassed, NetworkFault } from "../../engine/net/fault.ts";
 import { dialHttp } from "../../engine/transport/dial-http.ts";
+import { boundInterim } from "../../engine/transport/interim.ts";
 import type { Transport } from "../../engine/transport/transport.ts";
 import type { ChannelAnswer, ChannelRequest } from "./channels/channel.ts";
 
@@ -95,6 +96,7 @@ async function exchange(
         connection: "close",
       },
     });
+    boundInterim(request);
     // Also errors after the answer: they change nothing, but an uncaught one would end the process.
     request.on("error", (error) => reject(signal.aborted ? new DeadlinePassed() : error));
     request.once("close", () => reject(new Error("the connection ended without an answer")));

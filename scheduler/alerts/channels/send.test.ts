@@ -272,6 +272,21 @@ describe("a channel that cannot be sent to", () => {
     expect(outcomes.every((outcome) => !outcome.delivered && outcome.permanent)).toBe(true);
   });
 
+  it("ends where interim answers have no end", async () => {
+    const { url } = await receive((_received, response) => {
+      const piece = "HTTP/1.1 102 Processing\r\n\r\n".repeat(2_000);
+      const more = (): void => {
+        while (response.socket?.destroyed === false && response.socket.write(piece));
+      };
+      response.socket?.on("drain", more);
+      more();
+    });
+    expect(await send({ kind: "custom", settings: { url } }, MESSAGE, CONTEXT, NEVER)).toMatchObject({
+      delivered: false,
+      error: "The server sends interim answers without end",
+    });
+  });
+
   it("shows no secret, though a template turns it round", async () => {
     const { url } = await receive(answering(400));
     const settings = {
