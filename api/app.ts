@@ -42,7 +42,7 @@ export function createApp(api: Api, routes: readonly Route[]): Handle {
     const { route } = found;
     const nowMs = api.clock.now();
     const call: Call = { request, params: found.params, nowMs, clientAddress: addressOf(request) };
-    const admission: Admission = { call, limitHeaders: null, counted: null, sessionId: null };
+    const admission: Admission = { call, limitHeaders: null, counted: null, sessionId: null, workspaceId: null };
     const ready = andThen(answer(api, route, admission), (answered): MaybePromise<ApiAnswer> => {
       const admitted = isStream(answered) ? api.streams.admit(answered, readerOf(api, route, admission)) : answered;
       const complete = warned(route, request, withHeaders(route, admission, admitted));
@@ -90,6 +90,7 @@ function answerKey(
   return andThen(admit(api, route, admission), (admitted) => {
     if ("status" in admitted) return admitted;
     admission.sessionId = admitted.session?.id ?? null;
+    admission.workspaceId = admitted.workspace.id;
     // admit() gives a project call exactly to project routes.
     const work = () =>
       route.scope === "key"
@@ -222,10 +223,10 @@ function away(api: Api, store: StoreName): ApiError {
   return refusal(store === "redis" ? "redisAway" : "storeAway", { headers: RETRY_SOON });
 }
 
-function readerOf(api: Api, route: Route, { call, sessionId }: Admission): StreamReader {
+function readerOf(api: Api, route: Route, { call, sessionId, workspaceId }: Admission): StreamReader {
   const mayStill = async (): Promise<boolean> =>
     route.scope === "public" || mayStillRead(api, route, { ...call, nowMs: api.clock.now() });
-  return { method: call.request.method, sessionId, mayStill };
+  return { method: call.request.method, workspaceId, sessionId, mayStill };
 }
 
 function withHeaders(route: Route, admission: Admission, response: ApiAnswer): ApiAnswer {

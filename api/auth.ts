@@ -37,6 +37,8 @@ export interface Admission {
   counted: { readonly organizationId: number; readonly keyId: number } | null;
   /** Of a caller with a session of the page. */
   sessionId: number | null;
+  /** Of a caller who was let in. */
+  workspaceId: number | null;
 }
 
 /** The key as sent; X-API-Key wins over Authorization. Null when there is none. */

@@ -7,6 +7,7 @@ const quiet: StreamedResponse = { status: 200, headers: [], open: () => () => {}
 
 const reader = (over: Partial<StreamReader> = {}): StreamReader => ({
   method: "GET",
+  workspaceId: 1,
   sessionId: null,
   mayStill: async () => true,
   ...over,
@@ -47,6 +48,34 @@ describe("streams", () => {
     const [first] = six;
     if (first !== undefined && isStream(first)) first.open(CLOSED_SINK)();
     expect(isStream(streams.admit(quiet, reader({ sessionId: 7 })))).toBe(true);
+  });
+
+  it("are shared by workspaces where one has taken all places: its latest ends", () => {
+    const streams = createStreams(4);
+    const ended: number[] = [];
+    const begin = (workspaceId: number, name: number): boolean => {
+      const stream = streams.admit(quiet, reader({ workspaceId }));
+      if (!isStream(stream)) return false;
+      const stop = stream.open({
+        ...CLOSED_SINK,
+        end() {
+          ended.push(name);
+          // The second takes nothing of what it was sent, so it stays for a while.
+          if (name !== 2) stop();
+        },
+      });
+      return true;
+    };
+    for (const name of [1, 2, 3, 4]) expect(begin(1, name)).toBe(true);
+    expect(begin(1, 5)).toBe(false);
+    expect(begin(2, 6)).toBe(true);
+    expect(begin(2, 7)).toBe(true);
+    expect(ended).toEqual([4, 3]);
+    // Each has two now.
+    expect(begin(2, 8)).toBe(false);
+    expect(begin(3, 9)).toBe(true);
+    expect(ended).toEqual([4, 3, 2]);
+    expect(begin(3, 10)).toBe(false);
   });
 
   it("end with the rights of their readers, and not while those cannot be told", async () => {

@@ -1,4 +1,7 @@
-/** How many answers may go on at one time, and that each ends with the rights of its reader. */
+/**
+ * How many answers may go on at one time, and that each ends with the rights of its reader. Where all places are taken, the workspace with the most of them gives its
+ * latest to one with fewer: a key opens as many streams as it likes.
+ */
 import { errorResponse, RETRY_SOON, refusal } from "./errors.ts";
 import type { ApiAnswer, StreamedResponse, StreamSink } from "./http.ts";
 
@@ -12,6 +15,8 @@ const LOOK_EVERY_MS = 5_000;
 /** Whose it is. */
 export interface StreamReader {
   readonly method: string;
+  /** null: nobody's. */
+  readonly workspaceId: number | null;
   /** null: a key's. */
   readonly sessionId: number | null;
   /** Whether the reader would be let in again. Rejects when that cannot be decided now. */
@@ -31,6 +36,8 @@ export function createStreams(most: number): Streams {
   let count = 0;
   const ofSession = new Map<number, number>();
   const open = new Map<StreamSink, StreamReader>();
+  /** Those that have given their place away, and have not ended yet. */
+  const leaving = new Set<StreamSink>();
 
   const change = (by: 1 | -1, { sessionId }: StreamReader): void => {
     count += by;
@@ -39,8 +46,25 @@ export function createStreams(most: number): Streams {
     if (now === 0) ofSession.delete(sessionId);
     else ofSession.set(sessionId, now);
   };
-  const isFull = ({ sessionId }: StreamReader): boolean =>
-    count >= most || (sessionId !== null && (ofSession.get(sessionId) ?? 0) >= MAX_OF_SESSION);
+  const isFull = (reader: StreamReader): boolean => {
+    const { sessionId } = reader;
+    if (sessionId !== null && (ofSession.get(sessionId) ?? 0) >= MAX_OF_SESSION) return true;
+    return count >= most && !makeRoom(reader);
+  };
+  /** @returns whether a place will be free: a stream ends once its reader has taken what it was sent */
+  const makeRoom = ({ workspaceId }: StreamReader): boolean => {
+    const latest = new Map<number | null, { readonly count: number; readonly sink: StreamSink }>();
+    for (const [sink, reader] of open) {
+      if (leaving.has(sink)) continue;
+      latest.set(reader.workspaceId, { count: (latest.get(reader.workspaceId)?.count ?? 0) + 1, sink });
+    }
+    const own = latest.get(workspaceId)?.count ?? 0;
+    const [first] = [...latest.values()].sort((one, other) => other.count - one.count);
+    if (first === undefined || first.count <= own + 1) return false;
+    leaving.add(first.sink);
+    first.sink.end();
+    return true;
+  };
   const look = async (): Promise<void> => {
     for (const [sink, reader] of [...open]) {
       // What cannot be decided now is asked again.
@@ -62,6 +86,7 @@ export function createStreams(most: number): Streams {
           const stop = response.open(sink);
           return () => {
             open.delete(sink);
+            leaving.delete(sink);
             change(-1, reader);
             stop();
           };
