@@ -1,12 +1,12 @@
 /** Has a configuration checked by a checker, and makes the answer (docs/api-contract.md#checks-without-a-monitor). */
-import { createFingerprint, tunnelOf } from "../../engine/contract/registry.ts";
-import { familyOf, type TunnelProtocol } from "../../model/kind.ts";
+import { accountName, createFingerprint, tunnelOf } from "../../engine/contract/registry.ts";
+import { familyOf } from "../../model/kind.ts";
 import { quarantineMessage } from "../../model/quarantine.ts";
 import { formatIso } from "../../model/time.ts";
 import { errorCategoryOf } from "../../model/verdict.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
 import type { Harm } from "../../store/sql/coordination/quarantine-port.ts";
-import type { CheckClass, OneOffCheck, OneOffResult } from "../../store/state/checks.ts";
+import type { CheckClass, OneOffResult } from "../../store/state/checks.ts";
 import type { Api } from "../api.ts";
 import { RETRY_SOON, refusal } from "../errors.ts";
 import { newTestId } from "../on-demand/order.ts";
@@ -34,7 +34,9 @@ export async function measure(
   const { tunnel, timeoutMs, engine } = order;
   if (!(await hasChecker(api, location))) throw refusal("noChecker", { headers: RETRY_SOON });
   const settings = { ...tunnel.fields, ...(engine !== null && { engine }) };
-  const fingerprint = await fingerprintOf(api, tunnel.protocol, settings);
+  // Under the key that the schedulers' are made with: what a monitor's check did is known here, and the other way round.
+  const fingerprintOf = createFingerprint(await openHashKey(api.controlPlane, api.sealing));
+  const fingerprint = fingerprintOf({ kind: tunnel.protocol, settings });
   const held = await api.controlPlane.quarantine.find(fingerprint, api.clock.now());
   if (held !== undefined) {
     return unrun(quarantineMessage(held.reason, held.untilMs), api.clock.now());
@@ -43,7 +45,7 @@ export async function measure(
     kind: tunnel.protocol,
     settings,
     host: tunnel.endpoints[0]?.host ?? "",
-    identity: tunnel.identity,
+    identity: tunnel.identity === null ? null : accountName(fingerprintOf, tunnel.protocol, tunnel.identity),
     timeoutMs,
     organizationId,
   });
@@ -60,11 +62,6 @@ export async function measure(
     case "untaken":
       throw refusal("noChecker", { headers: RETRY_SOON });
   }
-}
-
-/** Under the key that the schedulers' is made with: what a monitor's check did is known here, and the other way round. */
-async function fingerprintOf(api: Api, kind: TunnelProtocol, settings: OneOffCheck["settings"]): Promise<string> {
-  return createFingerprint(await openHashKey(api.controlPlane, api.sealing))({ kind, settings });
 }
 
 /** The caller gets the answer whether or not the store takes the finding. The checker that was harmed does not run the configuration again for minutes. */

@@ -15,6 +15,11 @@ export function createFingerprint(key: Uint8Array | string): Fingerprint {
       .digest("base64url");
 }
 
+/** What a lease of an account is called, which is in Redis in clear. @param identity of a parsed tunnel */
+export function accountName(fingerprint: Fingerprint, kind: ConfigSpec["kind"], identity: string): string {
+  return fingerprint({ kind, settings: { account: identity } });
+}
+
 /** A replacer for JSON.stringify that sorts members by name, so that the order in which they were written makes no difference. */
 function inOrder(_name: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) return value;

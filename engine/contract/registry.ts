@@ -20,7 +20,7 @@ export { hasEndpoint } from "../protocols/wireguard/loose-entries.ts";
 export { createGuard, isDocumentationName, type Judgement } from "../transport/guard.ts";
 /** Names are asked of the same servers as by the probers. */
 export { createNameLookup } from "../transport/name-lookup.ts";
-export { createFingerprint } from "./fingerprint.ts";
+export { accountName, createFingerprint } from "./fingerprint.ts";
 export { type AnyTunnel, type AnyUptime, fieldsOf, type Target } from "./kind.ts";
 export { type ParsedTunnel, TunnelConfigError, type TunnelFields } from "./tunnel.ts";
 export * from "./tunnel-fields.ts";

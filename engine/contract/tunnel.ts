@@ -21,8 +21,8 @@ export interface ParsedTunnel {
   /** Everything that may be dialled, at least one; the first names the monitor's host. */
   readonly endpoints: readonly TunnelEndpoint[];
   /**
-   * A hash of the account at its server: checks with the same one never run at the same time, because servers of these protocols drop the
-   * older session of a key or login. null: any number may.
+   * A hash of the account at its server, with what proves it: checks with the same one never run at the same time, because servers of these protocols
+   * drop the older session of a key or login. null: any number may. It is no name to show or to store: a password could be guessed by it.
    */
   readonly identity: string | null;
 }
@@ -56,9 +56,13 @@ export function missing(field: string): TunnelConfigError {
   return new TunnelConfigError(`missing ${field}`);
 }
 
-/** @param account what the server identifies its clients by */
-export function identityOf(protocol: TunnelProtocol, account: string, server: TunnelEndpoint): string {
-  return createHash("sha256").update(`${protocol}\0${server.host}\0${account}`).digest("base64url");
+/**
+ * @param account what the server identifies its clients by
+ * @param secret what proves it. A login without it drops no session, and a stranger who knows the name of an account, and often that is the server's name
+ *   alone, must not keep its owner's checks waiting.
+ */
+export function identityOf(protocol: TunnelProtocol, account: string, secret: string, server: TunnelEndpoint): string {
+  return createHash("sha256").update(`${protocol}\0${server.host}\0${account}\0${secret}`).digest("base64url");
 }
 
 /** The fields that are present, in one order, blank texts left out: equal configurations have equal text. */

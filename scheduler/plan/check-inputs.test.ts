@@ -12,6 +12,7 @@ const read = createInputReader(
     opened.push(`${column} ${row}`);
     return sealed;
   },
+  (protocol, identity) => `${protocol} ${identity}`,
   (error) => faults.push(error),
 );
 const tunnel = (sealed: string, kind: "openconnect" | "vless" = "openconnect") =>
@@ -20,8 +21,11 @@ const tunnel = (sealed: string, kind: "openconnect" | "vless" = "openconnect") =
 describe("createInputReader", () => {
   it("takes a tunnel's fields out of their seal, with the account at its server", () => {
     const one = read(tunnel(JSON.stringify(login)));
-    expect(one).toEqual({ settings: login, identity: expect.any(String) });
-    expect(read(tunnel(JSON.stringify({ ...login, password: "other" }))).identity).toBe(one.identity);
+    expect(one).toEqual({ settings: login, identity: expect.stringMatching(/^openconnect [\w-]{43}$/) });
+    expect(read(tunnel(JSON.stringify(login))).identity).toBe(one.identity);
+    // Another who knows the name alone, and sends it to an address of his own, takes no turn from its owner.
+    const stranger = { ...login, password: "guessed", ip: "198.51.99.7" };
+    expect(read(tunnel(JSON.stringify(stranger))).identity).not.toBe(one.identity);
     expect(read(tunnel(JSON.stringify({ ...login, username: "bob" }))).identity).not.toBe(one.identity);
     expect(read(tunnel(JSON.stringify({ ...login, host: "b.test-site.org" }))).identity).not.toBe(one.identity);
     expect(JSON.stringify(one.identity)).not.toContain("ada");

@@ -16,7 +16,7 @@ import { openTarget } from "../../store/sealing/target.ts";
 
 export interface CheckInput {
   readonly settings: Monitor["settings"];
-  /** Checks with the same one never run at the same time (docs/decisions/0002-one-check-one-way.md); null: no account stands behind it. */
+  /** The account's name: checks with the same one never run at the same time (docs/decisions/0002-one-check-one-way.md); null: no account stands behind it. */
   readonly identity: string | null;
   /** Of an imported server: what is run instead of settings. */
   readonly configs?: readonly ConfigSpec[];
@@ -32,8 +32,15 @@ export type ReadInput = (monitor: Monitor) => CheckInput;
 
 type Open = (where: SealedCell, sealed: string) => string;
 
+/** Of an account that a tunnel's parser identified. */
+type NameAccount = (protocol: TunnelProtocol, identity: string) => string;
+
 /** @param open takes secrets out of their seal. @param onFault one that does not open, with the row that it is in */
-export function createInputReader(open: Open, onFault: (error: unknown) => void = () => {}): ReadInput {
+export function createInputReader(
+  open: Open,
+  nameAccount: NameAccount,
+  onFault: (error: unknown) => void = () => {},
+): ReadInput {
   const opening: Open = (where, sealed) => {
     try {
       return open(where, sealed);
@@ -48,7 +55,9 @@ export function createInputReader(open: Open, onFault: (error: unknown) => void 
     if (sealed === undefined) return readConfigs(monitor, opening);
     const fields = fieldsIn(SEALED_CELLS.tunnel(id), sealed, opening);
     if (fields === undefined) return { settings: {}, identity: null, fault: SEALED_WITH_ANOTHER };
-    return { settings: { ...fields }, identity: identityOf(kind as TunnelProtocol, fields) };
+    const protocol = kind as TunnelProtocol;
+    const identity = identityOf(protocol, fields);
+    return { settings: { ...fields }, identity: identity === null ? null : nameAccount(protocol, identity) };
   };
 }
 

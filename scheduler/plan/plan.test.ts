@@ -8,7 +8,10 @@ import type { PlannedCheck, Run } from "./planned-check.ts";
 import { runOf } from "./planned-check.ts";
 
 const LIMITS = { perHost: 10, perWorkspace: 100 };
-const read = createInputReader((_where, sealed) => sealed);
+const read = createInputReader(
+  (_where, sealed) => sealed,
+  (_protocol, identity) => identity,
+);
 const sealed = (over: object = {}) =>
   JSON.stringify({ host: "oc.test-site.org", username: "ada", password: "pw", ...over });
 const tunnel = (id: number, over: object = {}, locations: readonly string[] = ["any"]) =>

@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from "node:worker_threads";
 import type { Logger } from "pino";
-import { createFingerprint } from "../../engine/contract/fingerprint.ts";
+import { accountName, createFingerprint, type Fingerprint } from "../../engine/contract/fingerprint.ts";
 import type { ProberFitness } from "../../engine/contract/messages.ts";
 import type { EngineOptions } from "../../engine/contract/options.ts";
 import { type Canary, findCanaries } from "../../engine/trust/canary.ts";
@@ -89,6 +89,7 @@ interface OpenParts {
   readonly shardCount: number;
   readonly tenure: Tenure;
   readonly sealing: Sealing;
+  readonly fingerprint: Fingerprint;
   readonly pump: Pump;
   readonly quarantine: OpenQuarantine;
   readonly reports: ProberRelay;
@@ -117,7 +118,8 @@ export class SchedulerRuntime {
     const shardCount = (await stores.controlPlane.shards.view()).shards.length;
     const pump = await openPump(stores, settings.asksFirst, log);
     const sealing = openSealing({ keyFile: settings.sealingKeyFile, createIfMissing: false });
-    const quarantine = await openQuarantine(stores, sealing, log);
+    const fingerprint = createFingerprint(await openHashKey(stores.controlPlane, sealing));
+    const quarantine = await openQuarantine(stores, fingerprint, log);
     const reports = new ProberRelay();
     const tenure = openTenure(stores);
     const found = settings.locations.length > 0 || settings.standsIn ? await findCanaries(engine) : [];
@@ -129,6 +131,7 @@ export class SchedulerRuntime {
       shardCount,
       tenure,
       sealing,
+      fingerprint,
       pump,
       quarantine,
       reports,
@@ -159,7 +162,11 @@ export class SchedulerRuntime {
       clocks: SYSTEM_CLOCKS,
       caps: settings.caps,
       tenure: opened.tenure,
-      readInput: createInputReader(opened.sealing.open, (error) => metrics.sealedFault(error, log)),
+      readInput: createInputReader(
+        opened.sealing.open,
+        (protocol, identity) => accountName(opened.fingerprint, protocol, identity),
+        (error) => metrics.sealedFault(error, log),
+      ),
       hasChecker: open.hasChecker,
       ownNetwork: canaries === null ? null : { engine, canaries, locations: open.ownLocations },
       log,
@@ -289,12 +296,12 @@ interface OpenQuarantine {
 /** Loads the quarantine before the first check, because a held configuration would bring a prober down again. */
 async function openQuarantine(
   { controlPlane, notices }: Stores,
-  sealing: Sealing,
+  fingerprint: Fingerprint,
   log: Logger,
 ): Promise<OpenQuarantine> {
   const keeper = new SchedulerQuarantine({
     store: controlPlane.quarantine,
-    fingerprint: createFingerprint(await openHashKey(controlPlane, sealing)),
+    fingerprint,
     nowMs: SYSTEM_CLOCKS.wallNowMs,
     log,
     onStruck: () => notices.publish("quarantine"),

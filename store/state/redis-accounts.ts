@@ -6,7 +6,7 @@ import { connect, end, type Link, type RedisLocation } from "./redis.ts";
 import { PREFIX } from "./redis-prefix.ts";
 
 export function accountLeasesOver(link: Link): AccountLeases {
-  // The identity is a hash already, so the key shows no account name.
+  // The identity is a keyed hash, so the key shows neither an account nor its password.
   const keyOf = (identity: string): string => `${PREFIX}account:{${identity}}`;
   return {
     hold: async (identity, token, keepMs) =>

@@ -69,7 +69,7 @@ export function requestsSuite(server: "net" | "node"): void {
       return row.monitor;
     };
     /** What a check is made with. */
-    const run = async (id: string) => createInputReader(world.sealing.open)(await rowOf(id));
+    const run = async (id: string) => createInputReader(world.sealing.open, (_, identity) => identity)(await rowOf(id));
     const history = async (id: string) =>
       ((await world.send("GET", `/api/v1/servers/${id}/history`)).body.entries as { message: string }[]).map(
         ({ message }) => message,
@@ -166,7 +166,7 @@ export function requestsSuite(server: "net" | "node"): void {
     it("are a fault of ours where a check would be made without a secret", async () => {
       const { id } = await make({ bearer_token: "m4rk-1" });
       const { sealed: _, ...bare } = await rowOf(id);
-      const reader = createInputReader(world.sealing.open);
+      const reader = createInputReader(world.sealing.open, (_, identity) => identity);
       expect(reader(bare)).toMatchObject({ settings: {}, fault: expect.any(String) });
       expect(reader({ ...bare, sealed: "v2.broken" })).toMatchObject({ settings: {}, fault: expect.any(String) });
     });

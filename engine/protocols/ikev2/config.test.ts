@@ -75,12 +75,16 @@ it("a login and a pre-shared key are different identities", () => {
   const one = parseIkev2(login).identity;
   expect(parseIkev2({ ...login, username: "bob" }).identity).not.toBe(one);
   expect(parseIkev2({ host: login.host, psk: "x" }).identity).not.toBe(one);
-  expect(parseIkev2({ ...login, password: "changed" }).identity).toBe(one);
+  // Who has not its password uses not the account.
+  expect(parseIkev2({ ...login, password: "changed" }).identity).not.toBe(one);
+  expect(parseIkev2({ host: login.host, psk: "y" }).identity).not.toBe(
+    parseIkev2({ host: login.host, psk: "x" }).identity,
+  );
   expect(parseIkev2({ ...login, local_id: "other.test" }).identity).toBe(one);
   const shared = { host: login.host, psk: "x" };
   expect(parseIkev2({ ...shared, local_id: "client.test" }).identity).not.toBe(parseIkev2(shared).identity);
   const certified = parseIkev2(own).identity;
   expect(parseIkev2({ ...own, psk: "x" }).identity).toBe(certified);
-  expect(parseIkev2({ ...own, username: login.username }).identity).toBe(one);
+  expect(parseIkev2({ ...own, username: login.username }).identity).not.toBe(one);
   expect(parseIkev2({ ...own, cert: other.certPem, key: other.keyPem }).identity).not.toBe(certified);
 });

@@ -51,7 +51,7 @@ export function parseIkev2(fields: TunnelFields): ParsedTunnel {
       fields,
       server.port === STANDARD_PORT ? [server, { host: server.host, port: NAT_PORT }] : [server],
     ),
-    identity: identityOf("ikev2", isEap ? username : accountOf(local_id, own), server),
+    identity: identityOf("ikev2", isEap ? username : accountOf(local_id, own), secretOf(fields, own), server),
   };
 }
 
@@ -59,6 +59,12 @@ export function parseIkev2(fields: TunnelFields): ParsedTunnel {
 function accountOf(localId: string | undefined, certificate: GivenCertificate | null): string {
   if (isGiven(localId)) return `id ${localId.trim()}`;
   return certificate === null ? "psk" : `id ${certificate.subject.toString("hex")}`;
+}
+
+/** Beside a certificate of ours a pre-shared key is the gateway's proof. */
+function secretOf({ password, psk }: TunnelFields, own: GivenCertificate | null): string {
+  if (own !== null) return own.keyPem;
+  return (isGiven(password) ? password : psk) ?? "";
 }
 
 /** @throws TunnelConfigError */

@@ -44,7 +44,7 @@ export function parseOpenconnect(fields: TunnelFields): ParsedTunnel {
       ...(pin !== undefined && { pin }),
     }),
     endpoints: withAddress(fields, [server]),
-    identity: identityOf("openconnect", username, server),
+    identity: identityOf("openconnect", username, password, server),
   };
 }
 

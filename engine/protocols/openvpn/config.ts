@@ -50,6 +50,7 @@ export function parseOpenvpn(fields: TunnelFields): ParsedTunnel {
   if (server === undefined) throw missing("remote");
   const { config, host, username, password, port, proto, ip } = fields;
   const account = login?.username ?? profile?.inline.get("cert") ?? null;
+  const secret = login?.password ?? profile?.inline.get("key") ?? "";
   const kept = presentFields({
     ...(config !== undefined && { config }),
     ...(host !== undefined && { host }),
@@ -65,7 +66,7 @@ export function parseOpenvpn(fields: TunnelFields): ParsedTunnel {
     protocol: "openvpn",
     fields: kept,
     endpoints,
-    identity: account === null ? null : identityOf("openvpn", account, server),
+    identity: account === null ? null : identityOf("openvpn", account, secret, server),
   };
 }
 

@@ -113,7 +113,7 @@ export function tunnelOf(protocol: TunnelProtocol, fields: TunnelFields, config:
       ...(allPeers === true && { all_peers: true }),
     }),
     endpoints: [server, ...others],
-    identity: identityOf(protocol, config.privateKey, server),
+    identity: identityOf(protocol, config.privateKey, config.privateKey, server),
   };
 }
 
