@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { HeldBytes, type Holder } from "./held-bytes.ts";
 
-it("the one that has held longest gives up when all hold too much, and nobody else", () => {
+it("the one that has held longest gives up when all hold too much, and no other", () => {
   const held = new HeldBytes(100);
   const gone: string[] = [];
   const holder = (name: string): Holder => {

@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 5_000;
 /** Whose it is. */
 export interface StreamReader {
   readonly method: string;
-  /** null: nobody's. */
+  /** null: of no workspace. */
   readonly workspaceId: number | null;
   /** null: a key's. */
   readonly sessionId: number | null;
@@ -53,16 +53,13 @@ export function createStreams(most: number): Streams {
   };
   /** @returns whether a place will be free: a stream ends once its reader has taken what it was sent */
   const makeRoom = ({ workspaceId }: StreamReader): boolean => {
-    const latest = new Map<number | null, { readonly count: number; readonly sink: StreamSink }>();
-    for (const [sink, reader] of open) {
-      if (leaving.has(sink)) continue;
-      latest.set(reader.workspaceId, { count: (latest.get(reader.workspaceId)?.count ?? 0) + 1, sink });
-    }
-    const own = latest.get(workspaceId)?.count ?? 0;
-    const [first] = [...latest.values()].sort((one, other) => other.count - one.count);
-    if (first === undefined || first.count <= own + 1) return false;
-    leaving.add(first.sink);
-    first.sink.end();
+    const sink = latestOfMost(
+      [...open].filter(([one]) => !leaving.has(one)),
+      workspaceId,
+    );
+    if (sink === undefined) return false;
+    leaving.add(sink);
+    sink.end();
     return true;
   };
   const look = async (): Promise<void> => {
@@ -105,4 +102,18 @@ export function createStreams(most: number): Streams {
       return () => clearInterval(timer);
     },
   };
+}
+
+/** The latest of the workspace with the most; undefined where this one would have no fewer then. */
+function latestOfMost(
+  open: readonly (readonly [StreamSink, StreamReader])[],
+  workspaceId: number | null,
+): StreamSink | undefined {
+  const latest = new Map<number | null, { readonly count: number; readonly sink: StreamSink }>();
+  for (const [sink, reader] of open) {
+    latest.set(reader.workspaceId, { count: (latest.get(reader.workspaceId)?.count ?? 0) + 1, sink });
+  }
+  const own = latest.get(workspaceId)?.count ?? 0;
+  const [first] = [...latest.values()].sort((one, other) => other.count - one.count);
+  return first !== undefined && first.count > own + 1 ? first.sink : undefined;
 }

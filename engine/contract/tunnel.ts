@@ -58,7 +58,7 @@ export function missing(field: string): TunnelConfigError {
 
 /**
  * @param account what the server identifies its clients by
- * @param secret what proves it. A login without it drops no session, and a stranger who knows the name of an account, and often that is the server's name
+ * @param secret what proves it. A login without it drops no session, and a caller who knows the name of an account, and often that is the server's name
  *   alone, must not keep its owner's checks waiting.
  */
 export function identityOf(protocol: TunnelProtocol, account: string, secret: string, server: TunnelEndpoint): string {

@@ -26,7 +26,7 @@ interface Talk {
 }
 
 /**
- * The library bounds one reply, and not how many come that nobody asked for: it takes empty lines out of a list one by one, so that a server which sent a few
+ * The library bounds one reply, and not how many come unasked: it takes empty lines out of a list one by one, so that a server which sent a few
  * megabytes of them kept the thread busy for many minutes, also after the attempt had ended.
  */
 function boundTalk(talk: Talk): void {

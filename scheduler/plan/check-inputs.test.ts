@@ -24,8 +24,8 @@ describe("createInputReader", () => {
     expect(one).toEqual({ settings: login, identity: expect.stringMatching(/^openconnect [\w-]{43}$/) });
     expect(read(tunnel(JSON.stringify(login))).identity).toBe(one.identity);
     // Another who knows the name alone, and sends it to an address of his own, takes no turn from its owner.
-    const stranger = { ...login, password: "guessed", ip: "198.51.99.7" };
-    expect(read(tunnel(JSON.stringify(stranger))).identity).not.toBe(one.identity);
+    const other = { ...login, password: "guessed", ip: "198.51.99.7" };
+    expect(read(tunnel(JSON.stringify(other))).identity).not.toBe(one.identity);
     expect(read(tunnel(JSON.stringify({ ...login, username: "bob" }))).identity).not.toBe(one.identity);
     expect(read(tunnel(JSON.stringify({ ...login, host: "b.test-site.org" }))).identity).not.toBe(one.identity);
     expect(JSON.stringify(one.identity)).not.toContain("ada");

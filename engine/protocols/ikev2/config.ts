@@ -62,8 +62,8 @@ function accountOf(localId: string | undefined, certificate: GivenCertificate | 
 }
 
 /** Beside a certificate of ours a pre-shared key is the gateway's proof. */
-function secretOf({ password, psk }: TunnelFields, own: GivenCertificate | null): string {
-  if (own !== null) return own.keyPem;
+function secretOf({ password, psk }: TunnelFields, certificate: GivenCertificate | null): string {
+  if (certificate !== null) return certificate.keyPem;
   return (isGiven(password) ? password : psk) ?? "";
 }
 
