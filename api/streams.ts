@@ -46,21 +46,18 @@ export function createStreams(most: number): Streams {
     if (now === 0) ofSession.delete(sessionId);
     else ofSession.set(sessionId, now);
   };
-  const isFull = (reader: StreamReader): boolean => {
-    const { sessionId } = reader;
-    if (sessionId !== null && (ofSession.get(sessionId) ?? 0) >= MAX_OF_SESSION) return true;
-    return count >= most && !makeRoom(reader);
-  };
+  const isFull = (reader: StreamReader): boolean =>
+    (reader.sessionId !== null && (ofSession.get(reader.sessionId) ?? 0) >= MAX_OF_SESSION) ||
+    (count >= most && !makeRoom(reader));
   /** @returns whether a place will be free: a stream ends once its reader has taken what it was sent */
   const makeRoom = ({ workspaceId }: StreamReader): boolean => {
     const sink = latestOfMost(
       [...open].filter(([one]) => !leaving.has(one)),
       workspaceId,
     );
-    if (sink === undefined) return false;
-    leaving.add(sink);
-    sink.end();
-    return true;
+    if (sink !== undefined) leaving.add(sink);
+    sink?.end();
+    return sink !== undefined;
   };
   const look = async (): Promise<void> => {
     for (const [sink, reader] of [...open]) {
@@ -90,18 +87,21 @@ export function createStreams(most: number): Streams {
         },
       };
     },
-    watch() {
-      let isLooking = false;
-      const timer = setInterval(() => {
-        if (isLooking) return;
-        isLooking = true;
-        void look().finally(() => {
-          isLooking = false;
-        });
-      }, LOOK_EVERY_MS).unref();
-      return () => clearInterval(timer);
-    },
+    watch: () => repeat(look),
   };
+}
+
+/** Not while the one before goes on. @returns what stops it */
+function repeat(look: () => Promise<void>): () => void {
+  let isLooking = false;
+  const timer = setInterval(() => {
+    if (isLooking) return;
+    isLooking = true;
+    void look().finally(() => {
+      isLooking = false;
+    });
+  }, LOOK_EVERY_MS).unref();
+  return () => clearInterval(timer);
 }
 
 /** The latest of the workspace with the most; undefined where this one would have no fewer then. */
