@@ -13,7 +13,7 @@ export interface HeadRefusal {
 }
 
 /** Names and values in turn, of every refusal. */
-export const REFUSAL_HEADERS: readonly string[] = [...JSON_HEADERS, ...SECURITY_HEADERS];
+export const REFUSAL_HEADERS: readonly string[] = [...JSON_HEADERS, "Cache-Control", "no-store", ...SECURITY_HEADERS];
 
 /** Lines of one head. */
 export const MAX_HEADERS = 100;

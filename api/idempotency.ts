@@ -19,7 +19,7 @@ const RUNS_MS = 150_000;
 const DAY_MS = 86_400_000;
 /** Of one workspace in a day: bounds what it keeps. */
 const MOST_KEYS_A_DAY = 10_000;
-/** Characters of an answer that is kept. The longest answer of a POST has a tenth of that. */
+/** Characters of an answer that is kept. Documents with thousands of changes have longer ones; `expect` keeps them from being done twice. */
 const MOST_BYTES = 262_144;
 
 /** Runs the handler unless the request was answered before. */

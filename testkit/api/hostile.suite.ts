@@ -56,6 +56,11 @@ export function hostileSuite(server: "net" | "node"): void {
         /\r\n\r\n.*\}/s,
       );
       expect(chunked).toMatch(/^HTTP\/1\.1 413/);
+      // Refused by its head alone, as the document says of every answer to a key.
+      const headOnly = `POST /api/v1/servers HTTP/1.1\r\nHost: a\r\nX-API-Key: ${world.key}\r\nContent-Length: 99999999\r\n\r\n`;
+      expect(await rawRequest(world.api.port, [headOnly], /\r\n\r\n.*\}/s)).toMatch(
+        /^HTTP\/1\.1 413.*\r\nCache-Control: no-store\r\n/is,
+      );
       expect(await stored()).toBe(0);
     });
 
