@@ -141,7 +141,13 @@ export async function thinSegment(segment: Segment, keep: Keep): Promise<void> {
 export async function leaveEmpty(segment: Segment, nextSeq: number): Promise<void> {
   const path = join(dirname(segment.path), `${padded(nextSeq)}.seg`);
   await rename(segment.path, path);
-  await truncate(path, 0);
+  const file = await open(path, "r+");
+  try {
+    await file.truncate(0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
   await syncFolder(dirname(path));
 }
 

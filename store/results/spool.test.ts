@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync } from "node:fs";
 import { open as openFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import fc from "fast-check";
 import { pino } from "pino";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
@@ -119,18 +119,19 @@ describe("spool", () => {
     expect([spool.rows, spool.sizeBytes, spool.oldestAtMs]).toEqual([0, 0, null]);
   });
 
-  it("lets no power cut bring back what was released: the folder is synced without it", async () => {
+  it("lets no power cut bring back what was released: the folder is synced without it, the last file empty", async () => {
     const spool = await start();
     for (const seq of [1, 2]) {
       await spool.append(numbered(seq, seq));
       await spool.seal();
     }
     const handle = await openFile(dir, "r");
-    const folders: (readonly string[])[] = [];
+    const synced: (readonly string[])[] = [];
     const sync = vi.spyOn(Object.getPrototypeOf(handle), "sync").mockImplementation(async function (
       this: typeof handle,
     ) {
-      if (readlinkSync(`/proc/self/fd/${this.fd}`) === dir) folders.push(readdirSync(dir).sort());
+      const path = readlinkSync(`/proc/self/fd/${this.fd}`);
+      synced.push(path === dir ? readdirSync(dir).sort() : [basename(path), `${statSync(path).size} bytes`]);
     });
     try {
       for (const _ of [1, 2]) {
@@ -141,8 +142,9 @@ describe("spool", () => {
       sync.mockRestore();
       await handle.close();
     }
-    expect(folders).toEqual([
+    expect(synced).toEqual([
       ["0000000000000002.seg", "name"],
+      ["0000000000000003.seg", "0 bytes"],
       ["0000000000000003.seg", "name"],
     ]);
   });
