@@ -15,7 +15,7 @@ const ROOMS = {
   // Kinds of channels describe themselves, as probes do; sending is handed in.
   api: ["^model/", "^store/", "^engine/contract/registry\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|settings)\\.ts$", "^scheduler/alerts/rule-words\\.ts$", "^cli/import/(importer|index|report)\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
-  "cli/admin": ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/", "^store/", "^api/((key|webhook)-view|rule-body)\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|send|settings)\\.ts$"],
+  "cli/admin": ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/", "^store/", "^api/((key|webhook)-view|rule-body)\\.ts$", "^scheduler/alerts/attempts/attempts\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|send|settings)\\.ts$"],
   // Backup, restore, and the move from one kind of stores to the other.
   "cli/transfer": ["^cli/", "^config\\.ts$", "^log\\.ts$", "^model/", "^store/", "^version\\.ts$"],
   // Checks without a server: probers in this process, what reads links and lists, and what an outcome is called.

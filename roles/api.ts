@@ -2,8 +2,9 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { startApi } from "../api/start.ts";
-import { type Config, OWNER_KEY_FILE } from "../config.ts";
+import { type Config, engineOptionsOf, OWNER_KEY_FILE } from "../config.ts";
 import { keptCpuTime } from "../native/cpu-time.ts";
+import { AttemptsThread } from "../scheduler/alerts/attempts/start.ts";
 import { makeDataFolder } from "../store/data-folder.ts";
 import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openFollowedSealing } from "../store/sealing/row-form.ts";
@@ -67,11 +68,12 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   const results = closing(closers, await openClickHouse({ url: clickhouseUrl, log }));
 
   const own = await openOwnEndpoints(closers, log, { ...config, port }, [databaseUrl, redisUrl, clickhouseUrl]);
+  const attempts = closing(closers, new AttemptsThread({ engine: engineOptionsOf({ ...config, port }, own), log }));
   const api = closing(
     closers,
     await startApi(
       {
-        ...sharedApiParts({ ...config, port }, own, log, closers),
+        ...sharedApiParts({ ...config, port }, own, attempts, log, closers),
         controlPlane,
         state,
         checks,

@@ -3,6 +3,7 @@ import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Config, engineOptionsOf } from "../config.ts";
+import { AttemptsThread } from "../scheduler/alerts/attempts/start.ts";
 import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import { checkSettings } from "./check-settings.ts";
@@ -56,10 +57,12 @@ async function start(config: Config, { listen, log }: SchedulerRoleOptions, clos
   await (await openClickHouse({ url: clickhouseUrl, log })).close();
   const redis = { url: redisUrl };
   const own = await openOwnEndpoints(closers, log, listen, [databaseUrl, redisUrl, clickhouseUrl]);
+  const engine = engineOptionsOf(config, own);
   const scheduling = await startScheduling(closers, {
     config,
     log,
-    engine: engineOptionsOf(config, own),
+    engine,
+    attempts: closing(closers, new AttemptsThread({ engine, log })),
     controlPlane,
     sealing,
     base: config.baseUrl,

@@ -7,6 +7,7 @@ import type { Config } from "../config.ts";
 import type { EngineOptions } from "../engine/contract/options.ts";
 import { type Pool, startPool } from "../engine/pool/pool.ts";
 import { capsOf } from "../model/caps.ts";
+import type { Attempts } from "../scheduler/alerts/attempts/attempts.ts";
 import { CheckDelays } from "../scheduler/judge/check-delays.ts";
 import { holdScheduler, type SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerData } from "../scheduler/role/runtime.ts";
@@ -64,6 +65,8 @@ export interface SchedulingOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly engine: EngineOptions;
+  /** Of webhooks and channels. */
+  readonly attempts: Attempts;
   readonly controlPlane: Pick<ControlPlane, "syncs">;
   readonly sealing: Sealing;
   /** Where messages lead to, without a trailing slash; null: not known, and they have no links. */
@@ -79,7 +82,19 @@ export interface SchedulingOptions {
 
 /** Starts them in their order; they are closed in the reverse one. @throws what their starts throw */
 export async function startScheduling(closers: Closers, options: SchedulingOptions): Promise<SchedulingParts> {
-  const { config, log, engine, controlPlane, sealing, base, workers, data, meanwhile, standsIn = false } = options;
+  const {
+    config,
+    log,
+    engine,
+    attempts,
+    controlPlane,
+    sealing,
+    base,
+    workers,
+    data,
+    meanwhile,
+    standsIn = false,
+  } = options;
   const delays = new CheckDelays();
   const scheduler = holdScheduler(workers > 0 && !standsIn);
   const pool = await openSchedulerPool(workers, engine, log, scheduler, {
@@ -104,10 +119,10 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
     startSender({
       sql,
       sealing,
-      engine,
+      attempts,
       log,
       version: VERSION,
-      send: channelSender(engine, config.mail),
+      send: channelSender(attempts, config.mail),
       base,
     }),
   );

@@ -4,6 +4,7 @@ import type { ApiDependencies } from "../api/api.ts";
 import { WORDS } from "../api/apply/words.ts";
 import { startTexts } from "../api/texts/start.ts";
 import { type Config, engineOptionsOf } from "../config.ts";
+import type { Attempts } from "../scheduler/alerts/attempts/attempts.ts";
 import { VERSION } from "../version.ts";
 import { channelSender } from "./channels.ts";
 import { linkLists } from "./link-lists.ts";
@@ -20,6 +21,7 @@ type SharedApiParts = Pick<
 export function sharedApiParts(
   config: Config,
   endpoints: WatchedEndpoints,
+  attempts: Attempts,
   log: Logger,
   closers: Closers,
 ): SharedApiParts {
@@ -27,7 +29,7 @@ export function sharedApiParts(
   const onDeath = (error: unknown): void => log.warn({ err: error }, "the thread that reads long texts has died");
   return {
     config: { ...config, ownEndpoints: endpoints.entries, ownBoard: endpoints.memory },
-    sendToChannel: channelSender(engine, config.mail),
+    sendToChannel: channelSender(attempts, config.mail),
     linkLists: linkLists(engine),
     texts: closing(closers, startTexts(WORDS, { onDeath })),
     providerFetch: providerFetch(engine, closers),

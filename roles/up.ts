@@ -13,6 +13,7 @@ import { onTicks } from "../model/ticks.ts";
 import { hostInUrl } from "../model/url.ts";
 import { keptCpuTime } from "../native/cpu-time.ts";
 import { giveWayWhenBusy } from "../native/thread-priority.ts";
+import { AttemptsThread } from "../scheduler/alerts/attempts/start.ts";
 import type { SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerStatus } from "../scheduler/role/status.ts";
 import type { DataFolder } from "../store/data-folder.ts";
@@ -94,10 +95,13 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
     config.redisUrl,
     clickhouseUrl,
   ]);
+  const engine = engineOptionsOf(config, own);
+  const attempts = closing(closers, new AttemptsThread({ engine, log }));
   const { scheduler, pool, delays, metrics } = await startScheduling(closers, {
     config,
     log,
-    engine: engineOptionsOf(config, own),
+    engine,
+    attempts,
     controlPlane,
     sealing,
     base: config.baseUrl ?? `http://${hostInUrl(config.host)}:${port}`,
@@ -107,7 +111,7 @@ async function start(config: Config, options: ServiceOptions, closers: Closers):
   });
 
   const api = await startApi({
-    ...sharedApiParts({ ...config, port }, own, log, closers),
+    ...sharedApiParts({ ...config, port }, own, attempts, log, closers),
     controlPlane,
     state,
     checks,

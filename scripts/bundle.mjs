@@ -17,6 +17,7 @@ const ENTRIES = [
   "engine/prober/worker",
   "engine/text-judge/judge-child",
   "native/sandbox/broker-thread",
+  "scheduler/alerts/attempts/thread",
   "scheduler/role/worker",
   "scheduler/subscriptions/thread",
   "store/results/embedded/front",

@@ -7,7 +7,6 @@ import { listen } from "../demo/loopback.ts";
 import type { Direct, DirectOptions } from "../engine/direct/direct.ts";
 import {
   certificateOf,
-  certificatePem,
   dsaPublic,
   integer,
   oddNumber,
@@ -15,6 +14,7 @@ import {
   sequence,
 } from "../engine/protocols/keys/hostile-keys.suite.ts";
 import { writePem } from "../engine/protocols/keys/pem.ts";
+import { chain, LEAF_KEY } from "./hostile-chain.ts";
 import { startWebsite, type Website } from "./targets.ts";
 
 const DIRECT = new URL("../dist/engine/direct/direct.js", import.meta.url);
@@ -48,19 +48,7 @@ afterAll(async () => {
   await site?.close();
 });
 
-const ec = generateKeyPairSync("ec", { namedCurve: "P-256" });
-const spki = ec.publicKey.export({ type: "spki", format: "der" });
-const key = ec.privateKey.export({ type: "pkcs8", format: "pem" });
 const rsa = generateKeyPairSync("rsa", { modulusLength: 2_048 });
-
-/** A leaf and authorities above it with invented signatures: they are read all the same. */
-function chain(count: number, keyOf: () => Buffer, looksLike: "rsa" | "dsa", signatureBits: number): TlsOptions {
-  const links = Array.from({ length: count }, (_, index) =>
-    certificatePem({ spki: keyOf(), subject: `c${index}`, issuer: `c${index + 1}`, looksLike, signatureBits }),
-  );
-  const leaf = certificatePem({ spki, issuer: "c0", isAuthority: false, looksLike, signatureBits });
-  return { cert: [leaf, ...links].join(""), key, ciphers: "DEFAULT@SECLEVEL=0" };
-}
 
 /** Public and private exponent changed places: it signs in no time, and each look at its signature takes as long as signing otherwise. */
 function hugeExponent(): TlsOptions {
@@ -115,7 +103,7 @@ const CASES: readonly (readonly [string, () => TlsOptions, string | readonly str
   ["a Diffie-Hellman group of 10,000 bits", () => dhe(10_000), "handshake-failed"],
   [
     "ffdhe8192 and nothing else",
-    () => ({ ...chain(0, () => spki, "rsa", 2_048), ecdhCurve: "ffdhe8192" }),
+    () => ({ ...chain(0, () => LEAF_KEY, "rsa", 2_048), ecdhCurve: "ffdhe8192" }),
     "handshake-failed",
   ],
   ["authorities of RSA with 16,384 bits", () => chain(10, () => rsaPublic(16_384), "rsa", 16_384), "cert-invalid"],

@@ -165,8 +165,14 @@ async function settingsOf(
 async function sendSample({ config, nowMs }: AdminStores, kind: string, name: string, settings: Settings) {
   const { createSendToChannel } = await import("../../scheduler/alerts/channels/send.ts");
   const { sampleMessage } = await import("../../scheduler/alerts/channels/sample.ts");
+  const { attemptsHere } = await import("../../scheduler/alerts/attempts/attempts.ts");
   const clocks = { monotonicNowMs: () => performance.now() };
-  const send = createSendToChannel({ engine: engineOptionsOf(config), mail: config.mail, version: "admin", clocks });
+  const send = createSendToChannel({
+    attempts: attemptsHere(engineOptionsOf(config)),
+    mail: config.mail,
+    version: "admin",
+    clocks,
+  });
   const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`;
   const message = sampleMessage("test", { baseUrl, channel: name, nowIso: formatIso(nowMs), key: String(nowMs) });
   const context = { notificationId: `test-${nowMs}`, nowMs, previous: null, isFirstOfGroup: true };

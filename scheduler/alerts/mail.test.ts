@@ -6,6 +6,7 @@ import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type MadeCertificate, makeAuthority, makeCertificate } from "../../demo/certificates.ts";
 import type { Message } from "../../model/alert-message.ts";
+import { attemptsHere } from "./attempts/attempts.ts";
 import type { SendContext } from "./channels/channel.ts";
 import { HOSTILE_NAMES, hostile } from "./channels/messages.suite.ts";
 import { createSendToChannel } from "./channels/send.ts";
@@ -89,7 +90,12 @@ function sender(
 ) {
   const { allowNets = ["127.0.0.0/8"], extraCaPem = authority.certPem } = more;
   const clocks = { monotonicNowMs: () => performance.now() };
-  return createSendToChannel({ engine: { ...ENGINE, allowNets, extraCaPem }, mail, version: "test", clocks });
+  return createSendToChannel({
+    attempts: attemptsHere({ ...ENGINE, allowNets, extraCaPem }),
+    mail,
+    version: "test",
+    clocks,
+  });
 }
 
 const CHANNEL = { kind: "email", settings: { to: ["ada@test-site.org"], cc: ["bob@test-site.org"] } };

@@ -34,10 +34,10 @@ export type Exchanged =
   | { readonly answer: null; readonly fault: Fault };
 
 /** Never rejects. An abort is a failure like others; the caller knows that it aborted. */
-export type Exchange = (request: ChannelRequest, signal: AbortSignal) => Promise<Exchanged>;
+export type Exchange = (request: ChannelRequest, userAgent: string, signal: AbortSignal) => Promise<Exchanged>;
 
-export function createExchange(transport: Transport, userAgent: string): Exchange {
-  return async (request, signal) => {
+export function createExchange(transport: Transport): Exchange {
+  return async (request, userAgent, signal) => {
     try {
       return await withinAttempt(signal, async (ending) => {
         const headers = { ...request.headers, "user-agent": userAgent };

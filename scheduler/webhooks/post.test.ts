@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from "vitest";
 import { createTransport } from "../../engine/transport/index.ts";
 import type { Resolver } from "../../engine/transport/resolver.ts";
 import { newWebhookSecret, webhookKey } from "../../store/webhook-secret.ts";
+import { attemptsOver } from "../alerts/attempts/attempts.ts";
 import { headersOf } from "../signed-message.ts";
 import { ATTEMPT_MS, createPost, type Post } from "./post.ts";
 import { answering, endless, hanging, openReceiver, type Receiver, type Temper } from "./receivers.suite.ts";
@@ -34,7 +35,7 @@ async function receiver(temper?: Temper): Promise<Receiver> {
 
 function poster(engine: Partial<typeof ENGINE> = {}, resolver?: Resolver): Post {
   const deps = resolver === undefined ? {} : { resolver };
-  return createPost(createTransport({ ...ENGINE, ...engine }, deps), "Sonde/test (webhook)");
+  return createPost(attemptsOver(createTransport({ ...ENGINE, ...engine }, deps)), "Sonde/test (webhook)");
 }
 
 /** Names it is asked for, answered by the test. */

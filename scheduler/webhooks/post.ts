@@ -1,7 +1,6 @@
 /** One attempt of a webhook: a POST whose status decides, as scheduler/alerts/post.ts makes it. */
-import type { Transport } from "../../engine/transport/transport.ts";
 import { isDelivered } from "../../model/webhook.ts";
-import { createExchange } from "../alerts/post.ts";
+import type { Attempts } from "../alerts/attempts/attempts.ts";
 
 export { ATTEMPT_MS } from "../alerts/post.ts";
 
@@ -20,10 +19,9 @@ export type Post = (
   signal: AbortSignal,
 ) => Promise<PostOutcome>;
 
-export function createPost(transport: Transport, userAgent: string): Post {
-  const exchange = createExchange(transport, userAgent);
+export function createPost({ exchange }: Pick<Attempts, "exchange">, userAgent: string): Post {
   return async (url, headers, body, signal) => {
-    const { answer, fault } = await exchange({ method: "POST", url, headers, body }, signal);
+    const { answer, fault } = await exchange({ method: "POST", url, headers, body }, userAgent, signal);
     if (answer === null) return { statusCode: null, error: fault.error };
     return { statusCode: answer.status, error: refusalOf(answer.status) };
   };

@@ -6,13 +6,12 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause, setImmediate } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { EngineOptions } from "../../engine/contract/options.ts";
-import { createTransport } from "../../engine/transport/index.ts";
 import { onTicks } from "../../model/ticks.ts";
 import type { Sealing } from "../../store/sealed-text.ts";
 import { openControlPlane, type SqlLocation } from "../../store/sql/control-plane/open.ts";
 import type { ControlPlane } from "../../store/sql/control-plane/port.ts";
 import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
+import type { Attempts } from "../alerts/attempts/attempts.ts";
 import type { SendToChannel } from "../alerts/channels/channel.ts";
 import { AlertSender } from "../alerts/sender.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
@@ -36,7 +35,7 @@ export interface SenderOptions {
   readonly send: SendToChannel;
   /** Where the page is, for links in messages; null: they have none. */
   readonly base: string | null;
-  readonly engine: EngineOptions;
+  readonly attempts: Attempts;
   readonly log: Logger;
   readonly version: string;
 }
@@ -114,13 +113,13 @@ export function startSender(options: SenderOptions): RunningSender {
  * last commits may be lost; their attempts are made once more, under the same id.
  */
 async function open(options: SenderOptions, onEnded: () => void): Promise<Sending> {
-  const { sql, sealing, engine, log, version, send, base } = options;
+  const { sql, sealing, attempts, log, version, send, base } = options;
   const controlPlane = await openControlPlane(sql, { role: "sink" });
   const lease = processLease(controlPlane, SENDER_LEASE, randomUUID());
   const sender = new Sender({
     outgoing: controlPlane.outgoing,
     lease,
-    post: createPost(createTransport(engine), `Sonde/${version} (webhook)`),
+    post: createPost(attempts, `Sonde/${version} (webhook)`),
     secrets: sealing,
     host: { clocks: SYSTEM_CLOCKS, random: Math.random, breathe: () => setImmediate() },
     log,

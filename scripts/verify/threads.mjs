@@ -5,6 +5,7 @@ const STARTERS = new Set([
   "api/texts/start.ts",
   "engine/pool/pool.ts",
   "native/sandbox/broker-service.ts",
+  "scheduler/alerts/attempts/start.ts",
   "scheduler/subscriptions/start.ts",
   "store/sql/sink/writer.ts",
 ]);

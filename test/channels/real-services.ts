@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Message } from "../../model/alert-message.ts";
+import { attemptsHere } from "../../scheduler/alerts/attempts/attempts.ts";
 import { HOSTILE_NAMES, hostile, MESSAGE } from "../../scheduler/alerts/channels/messages.suite.ts";
 import { createSendToChannel } from "../../scheduler/alerts/channels/send.ts";
 import { CONTEXT } from "../../scheduler/alerts/channels/services.suite.ts";
@@ -20,7 +21,7 @@ const { NTFY = "", GOTIFY = "", APPRISE = "", SYNAPSE = "" } = process.env;
 const NEVER = new AbortController().signal;
 const ENGINE = { allowNets: ["127.0.0.0/8"], publicAllowNets: [], ownEndpoints: [], resolvers: [], extraCaPem: null };
 const send = createSendToChannel({
-  engine: { ...ENGINE, rdapBootstrapUrl: null, canaries: null },
+  attempts: attemptsHere({ ...ENGINE, rdapBootstrapUrl: null, canaries: null }),
   mail: { smtpUrl: null, from: null },
   version: "test",
   clocks: { monotonicNowMs: () => performance.now() },

@@ -69,6 +69,8 @@ export async function openWorld(needs: ReadonlySet<Need>, stores?: () => Promise
     npm_config_update_notifier: "false",
   });
   page.replace("127.0.0.1:8080", `127.0.0.1:${port}`);
+  // What pages have their readers start as a target.
+  page.replace("8765", String(await freePort()));
   for (const need of needs) await PROVIDE[need]?.(page, stores);
   return page;
 }

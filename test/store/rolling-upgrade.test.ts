@@ -47,6 +47,8 @@ const ADDED: ReadonlySet<string> = new Set([
   ...["public_title", "postmortem", "postmortem_public"],
   // Things as code.
   ...["documents", "document_things", "things"],
+  // Of configurations of an imported server.
+  ...["exitCountry", "exit_country"],
 ]);
 
 /** The same, as the version before knows it: without what was added, in objects and in columns that hold JSON. */

@@ -7,6 +7,7 @@ import type { ApiConfig, ApiDependencies } from "../../api/api.ts";
 import { type RunningApi, type StartOptions, startApi } from "../../api/start.ts";
 import { overridePlans } from "../../model/plan.ts";
 import { linkLists } from "../../roles/link-lists.ts";
+import { attemptsHere } from "../../scheduler/alerts/attempts/attempts.ts";
 import { createSendToChannel } from "../../scheduler/alerts/channels/send.ts";
 import { SYSTEM_CLOCKS } from "../../scheduler/clock.ts";
 import { hashKey } from "../../store/key-text.ts";
@@ -135,7 +136,7 @@ export async function openWorld(
     ],
     storeCondition: () => condition.text,
     sendToChannel: createSendToChannel({
-      engine: { ...PROBERS, allowNets: ["127.0.0.0/8"] },
+      attempts: attemptsHere({ ...PROBERS, allowNets: ["127.0.0.0/8"] }),
       mail: { smtpUrl: null, from: null },
       version: "0.1.0",
       clocks: SYSTEM_CLOCKS,

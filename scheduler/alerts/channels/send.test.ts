@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import type { Message } from "../../../model/alert-message.ts";
 import { answering, hanging, openReceiver, type Receiver, type Temper } from "../../webhooks/receivers.suite.ts";
+import { attemptsHere } from "../attempts/attempts.ts";
 import { CHANNEL_KINDS, channelKind } from "./index.ts";
 import { HOSTILE_NAMES, hostile, MESSAGE } from "./messages.suite.ts";
 import { createSendToChannel } from "./send.ts";
@@ -49,7 +50,7 @@ const asService =
 function sender(allowNets: readonly string[] = ENGINE.allowNets) {
   const mail = { smtpUrl: null, from: null };
   const clocks = { monotonicNowMs: () => performance.now() };
-  return createSendToChannel({ engine: { ...ENGINE, allowNets }, mail, version: "test", clocks });
+  return createSendToChannel({ attempts: attemptsHere({ ...ENGINE, allowNets }), mail, version: "test", clocks });
 }
 const send = sender();
 

@@ -1,14 +1,11 @@
 /** One attempt of a channel of any kind: its request is made, sent past the address guard, and its answer judged. Never rejects. */
 
-import type { EngineOptions } from "../../../engine/contract/options.ts";
-import { createTransport } from "../../../engine/transport/index.ts";
 import type { Message } from "../../../model/alert-message.ts";
 import { parseSender, parseSmtpUrl } from "../../../model/smtp-url.ts";
 import { parseUrl } from "../../../model/url.ts";
 import { receiverAddress } from "../../../model/web-address.ts";
 import type { Clocks } from "../../clock.ts";
-import type { MailOut } from "../mail.ts";
-import { createExchange, type Exchange } from "../post.ts";
+import type { Attempts } from "../attempts/attempts.ts";
 import { TemplateError } from "../template.ts";
 import type { ChannelRequest, SendContext, SendOutcome, SendToChannel } from "./channel.ts";
 import type { DefinedChannel } from "./define.ts";
@@ -32,16 +29,15 @@ export interface MailSettings {
 }
 
 export interface SendOptions {
-  readonly engine: EngineOptions;
+  readonly attempts: Attempts;
   readonly mail: MailSettings;
   readonly version: string;
   readonly clocks: Pick<Clocks, "monotonicNowMs">;
 }
 
 interface Means {
-  readonly exchange: Exchange;
-  /** Loaded with the first mail. */
-  readonly mailOut: () => Promise<MailOut>;
+  readonly attempts: Attempts;
+  readonly userAgent: string;
   readonly mail: MailSettings;
 }
 
@@ -49,12 +45,8 @@ type Sent = SendOutcome & { readonly sent: string };
 type Unsent = Extract<Sent, { readonly delivered: false }>;
 
 export function createSendToChannel(options: SendOptions): SendToChannel {
-  const transport = createTransport(options.engine);
-  const means: Means = {
-    exchange: createExchange(transport, `Sonde/${options.version} (alert)`),
-    mailOut: async () => (await import("../mail.ts")).createMailOut(transport),
-    mail: options.mail,
-  };
+  const { attempts, mail, version } = options;
+  const means: Means = { attempts, mail, userAgent: `Sonde/${version} (alert)` };
   return async (channel, message, context, signal) => {
     const startedAtMs = options.clocks.monotonicNowMs();
     const outcome = await attempt(means, channel, message, context, signal);
@@ -92,7 +84,7 @@ function unsent(error: string): Unsent {
 }
 
 async function requested(
-  { exchange }: Means,
+  { attempts: { exchange }, userAgent }: Means,
   kind: DefinedChannel,
   settings: Record<string, unknown>,
   message: Message,
@@ -103,7 +95,7 @@ async function requested(
   const request = (kind.request as NonNullable<DefinedChannel["request"]>)(message, settings, context);
   // A template may turn a secret into another form: what is shown is made without it.
   const sent = shownRequest(kind.shown?.(message, settings, context) ?? request);
-  const { answer, fault } = await exchange(request, signal);
+  const { answer, fault } = await exchange(request, userAgent, signal);
   if (answer === null) {
     const error = withOpening(fault.error, fault.openedBy);
     return { delivered: false, statusCode: null, error, retryAfterMs: null, permanent: fault.isRefused, sent };
@@ -115,7 +107,7 @@ async function requested(
     return { ...(hidden.delivered ? outcome : { ...outcome, error: hidden.error }), sent };
   }
   const next = kind.afterwards(message, settings, context);
-  if (next !== null) await exchange(next, signal);
+  if (next !== null) await exchange(next, userAgent, signal);
   return { ...outcome, sent };
 }
 
@@ -128,7 +120,7 @@ function withOpening(error: string, openedBy: string | null): string {
 }
 
 async function mailed(
-  { mail, mailOut }: Means,
+  { attempts, mail }: Means,
   values: Values,
   message: Message,
   context: SendContext,
@@ -143,9 +135,8 @@ async function mailed(
     );
   }
   const letter = mailOf(message, context, from.address.slice(from.address.lastIndexOf("@") + 1));
-  const out = await mailOut();
   const readers = { to: settings.to, cc: settings.cc, left: leftReaders(context.left ?? null) };
-  const { openedBy, ...outcome } = await out(server, { ...letter, from, ...readers }, signal);
+  const { openedBy, ...outcome } = await attempts.mail(server, { ...letter, from, ...readers }, signal);
   const sent = `To: ${settings.to.join(", ")}\nSubject: ${letter.subject}\n\n${letter.text}`;
   return outcome.delivered ? { ...outcome, sent } : { ...outcome, error: withOpening(outcome.error, openedBy), sent };
 }

@@ -1,0 +1,126 @@
+/**
+ * Makes attempts on a thread of their own: what a receiver sends during TLS is computed in native code that nothing interrupts (0.67 s for the costliest chain of
+ * certificates), and receivers are the tenants' choice. It starts with the first attempt and ends when there was none for a while, because it takes 15 MiB.
+ */
+import { extname } from "node:path";
+import { Worker } from "node:worker_threads";
+import type { Logger } from "pino";
+import type { EngineOptions } from "../../../engine/contract/options.ts";
+import { ATTEMPT_MS } from "../post.ts";
+import type { Attempts } from "./attempts.ts";
+import type { AttemptOrder, FromAttemptsThread, ToAttemptsThread } from "./thread.ts";
+
+/** Senders make at most some hundred attempts at once, each of which keeps a few hundred kB. */
+const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
+const IDLE_MS = 60_000;
+/** So long after an attempt's own deadline it is given up, ms: the thread may be busy with what another receiver has sent. */
+const GRACE_MS = 5_000;
+
+export interface AttemptsThreadOptions {
+  readonly engine: EngineOptions;
+  readonly log: Pick<Logger, "error">;
+  /** For one attempt; absent: ours. */
+  readonly withinMs?: number;
+  /** Until a thread without work ends; absent: ours. */
+  readonly idleMs?: number;
+}
+
+interface Waiting {
+  settle(answer: unknown): void;
+  fail(why: string): void;
+}
+
+export class AttemptsThread implements Attempts {
+  readonly #options: AttemptsThreadOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  #thread: Worker | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  #isClosed = false;
+
+  constructor(options: AttemptsThreadOptions) {
+    this.#options = options;
+  }
+
+  readonly exchange: Attempts["exchange"] = (request, userAgent, signal) =>
+    this.#ask({ work: "exchange", request, userAgent }, signal, (error) => ({
+      answer: null,
+      fault: { error, isRefused: false, openedBy: null },
+    }));
+
+  readonly mail: Attempts["mail"] = (server, letter, signal) =>
+    this.#ask({ work: "mail", server, letter }, signal, (error) => ({
+      ...{ delivered: false, statusCode: null, error, retryAfterMs: null, permanent: false, openedBy: null },
+    }));
+
+  /** Attempts under way fail. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#end("the service stops");
+  }
+
+  #ask<Answer>(order: AttemptOrder, signal: AbortSignal, failed: (why: string) => Answer): Promise<Answer> {
+    if (this.#isClosed) return Promise.resolve(failed("the service stops"));
+    this.#lastId += 1;
+    const id = this.#lastId;
+    return new Promise((resolve) => {
+      const settle = (answer: unknown): void => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", abort);
+        this.#waiting.delete(id);
+        this.#rest();
+        resolve(answer as Answer);
+      };
+      const fail = (why: string): void => settle(failed(why));
+      const abort = (): void => this.#post({ id, work: "abort" });
+      const timer = setTimeout(
+        () => {
+          abort();
+          fail("it could not be sent in time: other receivers keep the sending thread busy");
+        },
+        this.#options.withinMs ?? ATTEMPT_MS + GRACE_MS,
+      );
+      this.#waiting.set(id, { settle, fail });
+      this.#post({ id, ...order });
+      signal.addEventListener("abort", abort, { once: true });
+      if (signal.aborted) abort();
+    });
+  }
+
+  #post(message: ToAttemptsThread): void {
+    clearTimeout(this.#idle);
+    this.#thread ??= this.#start();
+    this.#thread.postMessage(message);
+  }
+
+  /** A thread without work ends after a while. */
+  #rest(): void {
+    clearTimeout(this.#idle);
+    if (this.#waiting.size > 0) return;
+    this.#idle = setTimeout(() => void this.#end(""), this.#options.idleMs ?? IDLE_MS).unref();
+  }
+
+  #start(): Worker {
+    const { engine, log } = this.#options;
+    const file = new URL(`./thread${extname(import.meta.url)}`, import.meta.url);
+    const started = new Worker(file, { workerData: engine, resourceLimits: LIMITS });
+    started.on("message", ({ id, answer }: FromAttemptsThread) => this.#waiting.get(id)?.settle(answer));
+    started.on("error", (error) =>
+      log.error({ err: error }, "the thread that sends messages has died; the next message starts another"),
+    );
+    started.once("exit", () => {
+      if (this.#thread === started) void this.#end("the thread that sends messages has died");
+    });
+    return started;
+  }
+
+  /** The next attempt has another thread. */
+  async #end(why: string): Promise<void> {
+    clearTimeout(this.#idle);
+    const ending = this.#thread;
+    this.#thread = null;
+    for (const { fail } of [...this.#waiting.values()]) fail(why);
+    clearTimeout(this.#idle);
+    await ending?.terminate();
+  }
+}
