@@ -1,5 +1,4 @@
 /** Sends messages of channels for a role that answers the API: made when the first is sent, because most processes never send one. */
-
 import type { Attempts } from "../scheduler/alerts/attempts/attempts.ts";
 import type { SendToChannel } from "../scheduler/alerts/channels/channel.ts";
 import type { MailSettings } from "../scheduler/alerts/channels/send.ts";

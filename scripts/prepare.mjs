@@ -145,7 +145,7 @@ const NEEDS_COMPILER =
 const CAUSES = [
   [/ENOSPC/, "the disk is full: about 1.5 GB are needed"],
   [
-    /gyp ERR.*(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|FetchError)/,
+    /gyp ERR.*(ENOTFOUND|EAI_AGAIN|ECONN|ETIMEDOUT|FetchError|network connectivity)/,
     "better-sqlite3 cannot be compiled, because Node's headers cannot be downloaded: set npm_config_nodedir to the folder that has include/node",
   ],
   [/gyp ERR|node-gyp/, NEEDS_COMPILER],

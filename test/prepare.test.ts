@@ -59,6 +59,10 @@ describe("a start that cannot be prepared", () => {
       "gyp ERR! stack FetchError: request to headers failed, ENOTFOUND",
       /headers cannot be downloaded: set npm_config_nodedir/,
     ],
+    [
+      "gyp ERR! stack is related to network connectivity. In most cases you are behind a proxy",
+      /headers cannot be downloaded: set npm_config_nodedir/,
+    ],
     ["npm ERR! code ENOSPC", /the disk is full/],
     ["npm ERR! code EACCES", /not writable for this user/],
     ["npm ERR! something new", /the reason is above \(code 7\)/],

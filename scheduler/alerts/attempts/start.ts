@@ -1,6 +1,6 @@
 /**
  * Makes attempts on a thread of their own: what a receiver sends during TLS is computed in native code that nothing interrupts (0.67 s for the costliest chain of
- * certificates), and receivers are the tenants' choice. It starts with the first attempt and ends when there was none for a while, because it takes 15 MiB.
+ * certificates), and receivers are the tenants' choice. It starts with the first attempt and ends when there was none for a while, because it takes 20 MiB.
  */
 import { extname } from "node:path";
 import { Worker } from "node:worker_threads";
@@ -10,11 +10,14 @@ import { ATTEMPT_MS } from "../post.ts";
 import type { Attempts } from "./attempts.ts";
 import type { AttemptOrder, FromAttemptsThread, ToAttemptsThread } from "./thread.ts";
 
-/** Senders make at most some hundred attempts at once, each of which keeps a few hundred kB. */
+/** Far more than it needs; our choice: what fills it is a fault of ours, and must not take the memory of the service. */
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 const IDLE_MS = 60_000;
-/** So long after an attempt's own deadline it is given up, ms: the thread may be busy with what another receiver has sent. */
-const GRACE_MS = 5_000;
+/**
+ * So long after its own deadline an attempt is given up, ms: the thread may be busy with what another receiver has sent. It is a part of the time that the
+ * sender's lease keeps for the attempt's record (SPARE_MS in scheduler/lease.ts).
+ */
+const GRACE_MS = 1_000;
 
 export interface AttemptsThreadOptions {
   readonly engine: EngineOptions;
