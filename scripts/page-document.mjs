@@ -29,5 +29,15 @@ export async function typesOf({ hash, text }) {
   const folder = join(load.resolve("openapi-typescript/package.json"), "..");
   const { default: openapiTS, astToString } = await import(pathToFileURL(join(folder, "dist/index.mjs")).href);
   const ast = await openapiTS(text, { defaultNonNullable: false });
-  return `// Made by \`npm run web:types\` of the API's document ${hash}. Do not edit.\n${astToString(ast)}`;
+  return `// Made by \`npm run web:types\` of the API's document ${hash}. Do not edit.\n${withoutAbsent(astToString(ast))}`;
+}
+
+/** What is not there needs no line: of each path six methods, of each operation the kinds of parameters, headers and the body that it does not have. */
+export function withoutAbsent(types) {
+  const lean = types
+    .replace(/^ +\w+\?: never;\n/gm, "")
+    .replace(/^ +headers: \{\n +\[name: string\]: unknown;\n +\};\n/gm, "")
+    .replace(/^( +"\/[^"]*": \{\n) +parameters: \{\n +\};\n/gm, "$1");
+  // An object without members would take any.
+  return lean.replace(/^( +parameters: \{)\n +\};\n/gm, "$1 query?: never };\n");
 }

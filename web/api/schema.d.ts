@@ -1,1428 +1,304 @@
 // Made by `npm run web:types` of the API's document c25437294956a9a1. Do not edit.
 export interface paths {
     "/servers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listMonitors"];
-        put?: never;
         post: operations["createMonitor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/servers/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getMonitor"];
         put: operations["updateMonitor"];
-        post?: never;
         delete: operations["deleteMonitor"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/servers/{id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listMonitorHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/servers/bulk": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["changeMonitors"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/servers/{id}/locations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getMonitorLocations"];
         put: operations["updateMonitorLocations"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/apply": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["applyDocument"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/servers/search": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["searchMonitors"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/overview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOverview"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/tags": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listTags"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/views": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listViews"];
-        put?: never;
         post: operations["saveView"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/views/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["removeView"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["followProject"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/results": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listResults"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/results/failures": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listFailures"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/results/recent": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listRecentResults"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/results/server/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listMonitorResults"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/servers/{id}/days": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getMonitorDays"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/days": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listDays"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/servers/{id}/latency": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getMonitorLatency"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listIncidents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/acknowledge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["acknowledgeIncidents"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getIncident"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/{id}/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listIncidentEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/{id}/acknowledge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["acknowledgeIncident"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/{id}/notes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["addIncidentNote"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/{id}/notes/{note}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["changeIncidentNote"];
-        post?: never;
         delete: operations["deleteIncidentNote"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/{id}/report": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["writeIncidentReport"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/maintenances": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listMaintenance"];
-        put?: never;
         post: operations["createMaintenance"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/maintenances/{id}/end": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["endMaintenance"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/channels": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listChannels"];
-        put?: never;
         post: operations["createChannel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/channels/kinds": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listChannelKinds"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/channels/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["testUnsavedChannel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/channels/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getChannel"];
         put: operations["changeChannel"];
-        post?: never;
         delete: operations["deleteChannel"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/channels/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["testChannel"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/alert-rules": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getAlertRules"];
         put: operations["setAlertRules"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/alert-rules/preview": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["previewAlertRules"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/quiet-hours": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getQuietHours"];
         put: operations["setQuietHours"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/{id}/alerts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listIncidentAlerts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/channels/{id}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listChannelDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/maintenances/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getMaintenanceSchedule"];
         put: operations["updateMaintenanceSchedule"];
-        post?: never;
         delete: operations["deleteMaintenanceSchedule"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/status-pages": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listStatusPages"];
-        put?: never;
         post: operations["createStatusPage"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/status-pages/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getStatusPage"];
         put: operations["updateStatusPage"];
-        post?: never;
         delete: operations["deleteStatusPage"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/status-pages/{id}/updates": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listStatusPageUpdates"];
-        put?: never;
         post: operations["addStatusPageUpdate"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/status-pages/{id}/updates/{update}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["changeStatusPageUpdate"];
-        post?: never;
         delete: operations["deleteStatusPageUpdate"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listWebhooks"];
-        put?: never;
         post: operations["createWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getWebhook"];
         put: operations["updateWebhook"];
-        post?: never;
         delete: operations["deleteWebhook"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks/{id}/rotate": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["rotateWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks/{id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["testWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks/{id}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listWebhookDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks/{id}/enable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["enableWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/webhooks/{id}/disable": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["disableWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/import/convert": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["convertImport"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/export": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["exportDocument"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listSubscriptions"];
-        put?: never;
         post: operations["createSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSubscription"];
         put: operations["updateSubscription"];
-        post?: never;
         delete: operations["deleteSubscription"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions/{id}/sync": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["syncSubscription"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions/{id}/configs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listSubscriptionConfigs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/subscriptions/{id}/links": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["revealLinks"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["testMonitor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/test/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["testMonitors"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/servers/{id}/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["checkMonitor"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/incidents/{id}/retest": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["retestIncident"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/check": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["checkConfig"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/check/public": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["checkConfigWithoutKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/check/bulk": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["checkMany"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/whoami": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["whoami"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listOrganizations"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/organizations/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getOrganization"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/projects": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listProjects"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/keys/{id}/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getKeyUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/keys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listKeys"];
-        put?: never;
         post: operations["createKey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/keys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["revokeKey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/audit": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listAudit"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/members": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listMembers"];
-        put?: never;
         post: operations["inviteMember"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/members/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["changeMember"];
-        post?: never;
         delete: operations["removeMember"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSession"];
-        put?: never;
         post: operations["signIn"];
         delete: operations["signOut"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/sessions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listSessions"];
-        put?: never;
-        post?: never;
         delete: operations["endOtherSessions"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/sessions/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
         delete: operations["endSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/sign-in": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getSignInWays"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/session/oidc": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["beginProviderSignIn"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/session/passkey": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["challengePasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/passkeys": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listPasskeys"];
-        put?: never;
         post: operations["addPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/passkeys/challenge": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
         post: operations["challengeNewPasskey"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/passkeys/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
         put: operations["renamePasskey"];
-        post?: never;
         delete: operations["removePasskey"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/health/deep": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getDeepHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/regions": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["listRegions"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
     "/service": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
         get: operations["getService"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
     };
 }
 export type webhooks = Record<string, never>;
@@ -5949,17 +4825,10 @@ export interface operations {
                 /** @description Adds `lateness_ms` to each row; an addition of ours. `1` or `true` is on; anything else is off. */
                 explain?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List monitors, sorted by name */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MonitorList"];
                 };
@@ -5967,12 +4836,7 @@ export interface operations {
         };
     };
     createMonitor: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateMonitor"];
@@ -5981,9 +4845,6 @@ export interface operations {
         responses: {
             /** @description Create a monitor and queue its first check */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Monitor"];
                 };
@@ -5992,21 +4853,14 @@ export interface operations {
     };
     getMonitor: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Read a monitor */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Monitor"];
                 };
@@ -6015,13 +4869,10 @@ export interface operations {
     };
     updateMonitor: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -6031,9 +4882,6 @@ export interface operations {
         responses: {
             /** @description Change the fields that are sent */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Monitor"];
                 };
@@ -6042,21 +4890,14 @@ export interface operations {
     };
     deleteMonitor: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Delete a monitor with its results and incidents */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RemovedMonitor"];
                 };
@@ -6071,20 +4912,14 @@ export interface operations {
                 /** @description How many matching ones to skip. */
                 offset?: number;
             };
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description What was done to a monitor, newest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["HistoryList"];
                 };
@@ -6092,12 +4927,7 @@ export interface operations {
         };
     };
     changeMonitors: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["BulkAct"];
@@ -6106,9 +4936,6 @@ export interface operations {
         responses: {
             /** @description Pause, resume, delete, change or check many monitors */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["BulkOutcome"];
                 };
@@ -6117,21 +4944,14 @@ export interface operations {
     };
     getMonitorLocations: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Read where a monitor is checked from */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MonitorLocations"];
                 };
@@ -6140,13 +4960,10 @@ export interface operations {
     };
     updateMonitorLocations: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -6156,9 +4973,6 @@ export interface operations {
         responses: {
             /** @description Choose where a monitor is checked from */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MonitorLocations"];
                 };
@@ -6166,12 +4980,7 @@ export interface operations {
         };
     };
     applyDocument: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ApplyDocument"];
@@ -6180,9 +4989,6 @@ export interface operations {
         responses: {
             /** @description Compare a document with what there is, and make it so */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DocumentPlan"];
                 };
@@ -6199,17 +5005,10 @@ export interface operations {
                 /** @description How many matching ones to skip. */
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Search monitors across every project the key can reach */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FoundMonitorList"];
                 };
@@ -6217,19 +5016,10 @@ export interface operations {
         };
     };
     getOverview: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Every monitor of a project, as columns */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Overview"];
                 };
@@ -6237,19 +5027,10 @@ export interface operations {
         };
     };
     listTags: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List the tags of a project's monitors, with how many are down */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["TagList"];
                 };
@@ -6257,19 +5038,10 @@ export interface operations {
         };
     };
     listViews: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List saved views: the person's own, and those of everyone in the project */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ViewList"];
                 };
@@ -6277,12 +5049,7 @@ export interface operations {
         };
     };
     saveView: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SaveView"];
@@ -6291,9 +5058,6 @@ export interface operations {
         responses: {
             /** @description Save a view; it takes the place of one with the same name */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["View"];
                 };
@@ -6302,21 +5066,14 @@ export interface operations {
     };
     removeView: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description View id, `viw_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Remove a saved view */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RemovedView"];
                 };
@@ -6331,17 +5088,10 @@ export interface operations {
                 /** @description Monitors whose every check is told, `srv_<n>` or `<n>`, between commas. */
                 watch?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description What changes in a project, as server-sent events */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/event-stream": string;
                 };
@@ -6357,17 +5107,10 @@ export interface operations {
                 /** @description Adds `explain` to each row: lateness, location, checker, verdict, phases, why it failed; an addition of ours. `1` or `true` is on; anything else is off. */
                 explain?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Results of the project, newest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ResultList"];
                 };
@@ -6383,17 +5126,10 @@ export interface operations {
                 /** @description Adds `explain` to each row: lateness, location, checker, verdict, phases, why it failed; an addition of ours. `1` or `true` is on; anything else is off. */
                 explain?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Results of the project that were down, newest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["FailureList"];
                 };
@@ -6408,17 +5144,10 @@ export interface operations {
                 /** @description How many of each. */
                 limit?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description The newest results of many monitors, as columns */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RecentResults"];
                 };
@@ -6437,20 +5166,14 @@ export interface operations {
                 offset?: number;
                 status?: "healthy" | "down" | "degraded" | "up";
             };
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Results of one monitor, newest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MonitorResults"];
                 };
@@ -6463,20 +5186,14 @@ export interface operations {
                 /** @description How many days, the running one included. */
                 days?: number;
             };
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description A monitor day by day, and its uptime */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MonitorDays"];
                 };
@@ -6491,17 +5208,10 @@ export interface operations {
                 /** @description How many days, the running one included. */
                 days?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Many monitors day by day, and their uptime */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ManyDays"];
                 };
@@ -6520,20 +5230,14 @@ export interface operations {
                 /** @description Only checks from there. */
                 location?: string;
             };
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description What a monitor's checks took, as columns */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MonitorLatency"];
                 };
@@ -6561,17 +5265,10 @@ export interface operations {
                 acknowledged?: boolean;
                 severity?: "critical" | "warning";
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List incidents, open ones first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IncidentList"];
                 };
@@ -6579,12 +5276,7 @@ export interface operations {
         };
     };
     acknowledgeIncidents: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AcknowledgeIncidents"];
@@ -6593,9 +5285,6 @@ export interface operations {
         responses: {
             /** @description Acknowledge many incidents; ids that are not there are passed over */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AcknowledgedIncidents"];
                 };
@@ -6604,21 +5293,14 @@ export interface operations {
     };
     getIncident: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Read an incident */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Incident"];
                 };
@@ -6633,20 +5315,14 @@ export interface operations {
                 /** @description How many matching ones to skip. */
                 offset?: number;
             };
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description What happened during an incident, oldest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["IncidentEventList"];
                 };
@@ -6655,13 +5331,10 @@ export interface operations {
     };
     acknowledgeIncident: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -6671,9 +5344,6 @@ export interface operations {
         responses: {
             /** @description Acknowledge an incident; repeating it changes nothing */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Incident"];
                 };
@@ -6682,13 +5352,10 @@ export interface operations {
     };
     addIncidentNote: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -6698,9 +5365,6 @@ export interface operations {
         responses: {
             /** @description Write a note into an incident's log */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WrittenNote"];
                 };
@@ -6709,15 +5373,12 @@ export interface operations {
     };
     changeIncidentNote: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
                 /** @description Note id, `evt_<n>` or `<n>` */
                 note: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -6727,9 +5388,6 @@ export interface operations {
         responses: {
             /** @description Write a note anew: its author, an owner or an admin may */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WrittenNote"];
                 };
@@ -6738,23 +5396,16 @@ export interface operations {
     };
     deleteIncidentNote: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
                 /** @description Note id, `evt_<n>` or `<n>` */
                 note: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Delete a note: its author, an owner or an admin may */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RemovedNote"];
                 };
@@ -6763,13 +5414,10 @@ export interface operations {
     };
     writeIncidentReport: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -6779,9 +5427,6 @@ export interface operations {
         responses: {
             /** @description Write why an incident happened, and what readers of public pages are told of it */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WrittenReport"];
                 };
@@ -6799,17 +5444,10 @@ export interface operations {
                 /** @description How many matching ones to skip. */
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List maintenance: windows of monitors, the earliest first, and schedules */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MaintenanceList"];
                 };
@@ -6817,12 +5455,7 @@ export interface operations {
         };
     };
     createMaintenance: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["PlanMaintenance"];
@@ -6831,9 +5464,6 @@ export interface operations {
         responses: {
             /** @description Plan maintenance of monitors, of all that have a tag, or by a schedule */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PlannedMaintenance"];
                 };
@@ -6842,21 +5472,14 @@ export interface operations {
     };
     endMaintenance: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Maintenance id, `mnt_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description End maintenance now: a window, or the turn of a schedule that is on */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EndedMaintenance"];
                 };
@@ -6864,19 +5487,10 @@ export interface operations {
         };
     };
     listChannels: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List channels, the oldest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChannelList"];
                 };
@@ -6884,12 +5498,7 @@ export interface operations {
         };
     };
     createChannel: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateChannel"];
@@ -6898,9 +5507,6 @@ export interface operations {
         responses: {
             /** @description Add a channel */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Channel"];
                 };
@@ -6908,19 +5514,10 @@ export interface operations {
         };
     };
     listChannelKinds: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List the kinds of channels and their settings */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChannelKinds"];
                 };
@@ -6928,12 +5525,7 @@ export interface operations {
         };
     };
     testUnsavedChannel: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TestUnsavedChannel"];
@@ -6942,9 +5534,6 @@ export interface operations {
         responses: {
             /** @description Send a sample by settings that are not saved; waits up to 20 seconds */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChannelTest"];
                 };
@@ -6953,21 +5542,14 @@ export interface operations {
     };
     getChannel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Channel id, `ch_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Get a channel */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Channel"];
                 };
@@ -6976,13 +5558,10 @@ export interface operations {
     };
     changeChannel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Channel id, `ch_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -6992,9 +5571,6 @@ export interface operations {
         responses: {
             /** @description Change a channel; secrets that are left out stay */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Channel"];
                 };
@@ -7003,21 +5579,14 @@ export interface operations {
     };
     deleteChannel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Channel id, `ch_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Delete a channel */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChannelRemoved"];
                 };
@@ -7026,13 +5595,10 @@ export interface operations {
     };
     testChannel: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Channel id, `ch_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -7042,9 +5608,6 @@ export interface operations {
         responses: {
             /** @description Send a sample; waits up to 20 seconds */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ChannelTest"];
                 };
@@ -7052,19 +5615,10 @@ export interface operations {
         };
     };
     getAlertRules: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Read the project's rules of alerts, in their order */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AlertRules"];
                 };
@@ -7072,12 +5626,7 @@ export interface operations {
         };
     };
     setAlertRules: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AlertRulesChange"];
@@ -7086,9 +5635,6 @@ export interface operations {
         responses: {
             /** @description Replace the project's rules of alerts */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AlertRules"];
                 };
@@ -7096,12 +5642,7 @@ export interface operations {
         };
     };
     previewAlertRules: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AlertPreviewQuestion"];
@@ -7110,9 +5651,6 @@ export interface operations {
         responses: {
             /** @description Ask who would hear of an event of a monitor, or of an incident */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AlertPreview"];
                 };
@@ -7120,19 +5658,10 @@ export interface operations {
         };
     };
     getQuietHours: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Read the project's quiet hours */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["QuietHours"];
                 };
@@ -7140,12 +5669,7 @@ export interface operations {
         };
     };
     setQuietHours: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["QuietHoursChange"];
@@ -7154,9 +5678,6 @@ export interface operations {
         responses: {
             /** @description Replace the project's quiet hours */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["QuietHours"];
                 };
@@ -7165,21 +5686,14 @@ export interface operations {
     };
     listIncidentAlerts: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List the newest messages about an incident */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SentAlerts"];
                 };
@@ -7188,21 +5702,14 @@ export interface operations {
     };
     listChannelDeliveries: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Channel id, `ch_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List the newest messages to a channel */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SentAlerts"];
                 };
@@ -7211,21 +5718,14 @@ export interface operations {
     };
     getMaintenanceSchedule: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Maintenance id, `mnt_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Read a schedule of maintenance */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MaintenanceSchedule"];
                 };
@@ -7234,13 +5734,10 @@ export interface operations {
     };
     updateMaintenanceSchedule: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Maintenance id, `mnt_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -7250,9 +5747,6 @@ export interface operations {
         responses: {
             /** @description Change a schedule of maintenance; a turn that is on goes on as the changed schedule has it */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MaintenanceSchedule"];
                 };
@@ -7261,21 +5755,14 @@ export interface operations {
     };
     deleteMaintenanceSchedule: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Maintenance id, `mnt_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Delete a schedule of maintenance; a turn that is on ends */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeletedMaintenance"];
                 };
@@ -7283,19 +5770,10 @@ export interface operations {
         };
     };
     listStatusPages: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List a project's status pages, by slug */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StatusPageList"];
                 };
@@ -7303,12 +5781,7 @@ export interface operations {
         };
     };
     createStatusPage: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateStatusPage"];
@@ -7317,9 +5790,6 @@ export interface operations {
         responses: {
             /** @description Create a status page */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StatusPage"];
                 };
@@ -7328,21 +5798,14 @@ export interface operations {
     };
     getStatusPage: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Status page id, `spg_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Read a status page's settings */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StatusPage"];
                 };
@@ -7351,13 +5814,10 @@ export interface operations {
     };
     updateStatusPage: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Status page id, `spg_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -7367,9 +5827,6 @@ export interface operations {
         responses: {
             /** @description Change a status page: what is not sent stays */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StatusPage"];
                 };
@@ -7378,21 +5835,14 @@ export interface operations {
     };
     deleteStatusPage: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Status page id, `spg_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Delete a status page, its updates with it */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RemovedStatusPage"];
                 };
@@ -7407,20 +5857,14 @@ export interface operations {
                 /** @description How many matching ones to skip. */
                 offset?: number;
             };
-            header?: never;
             path: {
                 /** @description Status page id, `spg_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List what was announced on a status page, newest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StatusPageUpdateList"];
                 };
@@ -7429,13 +5873,10 @@ export interface operations {
     };
     addStatusPageUpdate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Status page id, `spg_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -7445,9 +5886,6 @@ export interface operations {
         responses: {
             /** @description Announce something on a status page */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StatusPageUpdate"];
                 };
@@ -7456,15 +5894,12 @@ export interface operations {
     };
     changeStatusPageUpdate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Status page id, `spg_<n>` or `<n>` */
                 id: string;
                 /** @description Update id, `spu_<n>` or `<n>` */
                 update: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -7474,9 +5909,6 @@ export interface operations {
         responses: {
             /** @description Change an announcement: what is not sent stays */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StatusPageUpdate"];
                 };
@@ -7485,23 +5917,16 @@ export interface operations {
     };
     deleteStatusPageUpdate: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Status page id, `spg_<n>` or `<n>` */
                 id: string;
                 /** @description Update id, `spu_<n>` or `<n>` */
                 update: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Take an announcement away */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RemovedStatusPageUpdate"];
                 };
@@ -7509,19 +5934,10 @@ export interface operations {
         };
     };
     listWebhooks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List the webhooks of a project, oldest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WebhookList"];
                 };
@@ -7529,12 +5945,7 @@ export interface operations {
         };
     };
     createWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateWebhook"];
@@ -7543,9 +5954,6 @@ export interface operations {
         responses: {
             /** @description Tell a receiver what happens; its secret is shown once */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CreatedWebhook"];
                 };
@@ -7554,21 +5962,14 @@ export interface operations {
     };
     getWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Webhook id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Read a webhook */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Webhook"];
                 };
@@ -7577,13 +5978,10 @@ export interface operations {
     };
     updateWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Webhook id */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -7593,9 +5991,6 @@ export interface operations {
         responses: {
             /** @description Change the address of a webhook, or what it is told */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Webhook"];
                 };
@@ -7604,21 +5999,14 @@ export interface operations {
     };
     deleteWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Webhook id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Delete a webhook; what waits for it is not sent any more */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeletedWebhook"];
                 };
@@ -7627,21 +6015,14 @@ export interface operations {
     };
     rotateWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Webhook id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Give a webhook a new secret, shown once; the one before signs too for a day */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RotatedWebhook"];
                 };
@@ -7650,21 +6031,14 @@ export interface operations {
     };
     testWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Webhook id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Send a webhook.test, whatever events were chosen */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WebhookQueued"];
                 };
@@ -7677,20 +6051,14 @@ export interface operations {
                 /** @description How many to return; the newest few hundred are kept. */
                 limit?: number;
             };
-            header?: never;
             path: {
                 /** @description Webhook id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description What was sent to a webhook, newest first, and what came of each attempt */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
@@ -7699,21 +6067,14 @@ export interface operations {
     };
     enableWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Webhook id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Switch a webhook on again */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Webhook"];
                 };
@@ -7722,21 +6083,14 @@ export interface operations {
     };
     disableWebhook: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Webhook id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Send a webhook nothing until it is enabled; what waits for it is cancelled */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Webhook"];
                 };
@@ -7744,12 +6098,7 @@ export interface operations {
         };
     };
     convertImport: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ConvertImport"];
@@ -7758,9 +6107,6 @@ export interface operations {
         responses: {
             /** @description Make a document of what another program watches, and tell what is lost */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ConvertedImport"];
                 };
@@ -7773,17 +6119,10 @@ export interface operations {
                 /** @description What this document has. Without it: all of the project */
                 name?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Write what there is as a document */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ExportedDocument"];
                 };
@@ -7798,17 +6137,10 @@ export interface operations {
                 /** @description How many matching ones to skip. */
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List subscriptions, oldest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SubscriptionList"];
                 };
@@ -7816,12 +6148,7 @@ export interface operations {
         };
     };
     createSubscription: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateSubscription"];
@@ -7830,9 +6157,6 @@ export interface operations {
         responses: {
             /** @description Add a subscription and start its first sync */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Subscription"];
                 };
@@ -7841,21 +6165,14 @@ export interface operations {
     };
     getSubscription: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Subscription id, `sub_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Read a subscription */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Subscription"];
                 };
@@ -7864,13 +6181,10 @@ export interface operations {
     };
     updateSubscription: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Subscription id, `sub_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -7880,9 +6194,6 @@ export interface operations {
         responses: {
             /** @description Change the fields that are sent */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Subscription"];
                 };
@@ -7891,21 +6202,14 @@ export interface operations {
     };
     deleteSubscription: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Subscription id, `sub_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Delete a subscription; its monitors are kept, paused */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RemovedSubscription"];
                 };
@@ -7914,21 +6218,14 @@ export interface operations {
     };
     syncSubscription: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Subscription id, `sub_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Start a sync now; one that is switched off is switched on first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["StartedSync"];
                 };
@@ -7945,20 +6242,14 @@ export interface operations {
                 /** @description How many matching ones to skip. */
                 offset?: number;
             };
-            header?: never;
             path: {
                 /** @description Subscription id, `sub_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List the configurations of a subscription, the fastest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SubscriptionConfigList"];
                 };
@@ -7967,13 +6258,10 @@ export interface operations {
     };
     revealLinks: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Subscription id, `sub_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -7983,9 +6271,6 @@ export interface operations {
         responses: {
             /** @description The share links of a subscription, the fastest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "text/plain": string;
                 };
@@ -7993,12 +6278,7 @@ export interface operations {
         };
     };
     testMonitor: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TestMonitor"];
@@ -8007,18 +6287,12 @@ export interface operations {
         responses: {
             /** @description Test a tunnel now */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Test"];
                 };
             };
             /** @description Still running */
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PendingTest"];
                 };
@@ -8026,12 +6300,7 @@ export interface operations {
         };
     };
     testMonitors: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["TestMonitors"];
@@ -8040,9 +6309,6 @@ export interface operations {
         responses: {
             /** @description Test many tunnels now */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Batch"];
                 };
@@ -8051,13 +6317,10 @@ export interface operations {
     };
     checkMonitor: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Monitor id, `srv_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody?: {
             content: {
@@ -8067,18 +6330,12 @@ export interface operations {
         responses: {
             /** @description Check a monitor of any kind but heartbeats now */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Test"];
                 };
             };
             /** @description Still running */
             202: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PendingTest"];
                 };
@@ -8087,21 +6344,14 @@ export interface operations {
     };
     retestIncident: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Incident id, `inc_<n>` or `<n>` */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Test an incident's monitor now */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Retest"];
                 };
@@ -8109,12 +6359,7 @@ export interface operations {
         };
     };
     checkConfig: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CheckConfig"];
@@ -8123,9 +6368,6 @@ export interface operations {
         responses: {
             /** @description Check a configuration once, without saving it */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ConfigCheck"];
                 };
@@ -8133,12 +6375,7 @@ export interface operations {
         };
     };
     checkConfigWithoutKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CheckConfigWithoutKey"];
@@ -8147,9 +6384,6 @@ export interface operations {
         responses: {
             /** @description Check a configuration once, without a key */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ConfigCheck"];
                 };
@@ -8157,12 +6391,7 @@ export interface operations {
         };
     };
     checkMany: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CheckMany"];
@@ -8171,9 +6400,6 @@ export interface operations {
         responses: {
             /** @description Check many configurations once, and answer each as its check ends */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/x-ndjson": unknown;
                 };
@@ -8181,19 +6407,10 @@ export interface operations {
         };
     };
     whoami: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Who the key belongs to and what it reaches */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Whoami"];
                 };
@@ -8201,19 +6418,10 @@ export interface operations {
         };
     };
     listOrganizations: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List the workspaces that the key reaches, with the caller's role */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["OrganizationList"];
                 };
@@ -8222,21 +6430,14 @@ export interface operations {
     };
     getOrganization: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Workspace id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Read a workspace: its plan's numbers, and what of them is used */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["OrganizationDetails"];
                 };
@@ -8249,17 +6450,10 @@ export interface operations {
                 /** @description Only projects of this workspace. */
                 organization_id?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List the active projects that the key reaches */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ProjectList"];
                 };
@@ -8268,21 +6462,14 @@ export interface operations {
     };
     getKeyUsage: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Key id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Requests that a key made, by day and by endpoint */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["KeyUsage"];
                 };
@@ -8295,17 +6482,10 @@ export interface operations {
                 /** @description Which workspace; without it the default one. Of use to account-wide keys. */
                 organization_id?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Requests and on-demand tests used, limits, daily history and the busiest endpoints */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Usage"];
                 };
@@ -8313,19 +6493,10 @@ export interface operations {
         };
     };
     listKeys: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List API keys, newest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["KeyList"];
                 };
@@ -8333,12 +6504,7 @@ export interface operations {
         };
     };
     createKey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["CreateKey"];
@@ -8347,9 +6513,6 @@ export interface operations {
         responses: {
             /** @description Create an API key; its secret is shown once */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["CreatedKey"];
                 };
@@ -8362,20 +6525,14 @@ export interface operations {
                 /** @description `1` deletes the key for good; anything else disables it. */
                 hard?: string;
             };
-            header?: never;
             path: {
                 /** @description Key id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Disable an API key, or delete it for good */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RevokedKey"];
                 };
@@ -8398,17 +6555,10 @@ export interface operations {
                 /** @description How many matching ones to skip. */
                 offset?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List what was changed in a workspace, and by whom, newest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["AuditList"];
                 };
@@ -8421,17 +6571,10 @@ export interface operations {
                 /** @description Of this workspace. Without it: the key's own. */
                 organization_id?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description List the members of a workspace, the oldest membership first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["MemberList"];
                 };
@@ -8444,9 +6587,6 @@ export interface operations {
                 /** @description Of this workspace. Without it: the key's own. */
                 organization_id?: number;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8456,9 +6596,6 @@ export interface operations {
         responses: {
             /** @description Add a person to a workspace; a link signs the person in once */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["InvitedMember"];
                 };
@@ -8471,12 +6608,10 @@ export interface operations {
                 /** @description Of this workspace. Without it: the key's own. */
                 organization_id?: number;
             };
-            header?: never;
             path: {
                 /** @description User id */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8486,9 +6621,6 @@ export interface operations {
         responses: {
             /** @description Give a member another role */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Member"];
                 };
@@ -8501,20 +6633,14 @@ export interface operations {
                 /** @description Of this workspace. Without it: the key's own. */
                 organization_id?: number;
             };
-            header?: never;
             path: {
                 /** @description User id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Take a person out of a workspace; the person's keys of it stop at once */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RemovedMember"];
                 };
@@ -8522,19 +6648,10 @@ export interface operations {
         };
     };
     getSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Who is signed in, and what the session reaches */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Session"];
                 };
@@ -8542,12 +6659,7 @@ export interface operations {
         };
     };
     signIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["SignIn"];
@@ -8556,9 +6668,6 @@ export interface operations {
         responses: {
             /** @description Sign in to the page, with a key or with the code of a sign-in link */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Session"];
                 };
@@ -8566,19 +6675,10 @@ export interface operations {
         };
     };
     signOut: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Sign out */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SignedOut"];
                 };
@@ -8586,19 +6686,10 @@ export interface operations {
         };
     };
     listSessions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List the sessions of the person, newest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SessionList"];
                 };
@@ -8611,17 +6702,10 @@ export interface operations {
                 /** @description `1`: every session of the person but this one. */
                 others?: string;
             };
-            header?: never;
-            path?: never;
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description End every session of the person but this one */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
@@ -8630,21 +6714,14 @@ export interface operations {
     };
     endSession: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Session id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description End a session of the person */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["EndedSessions"];
                 };
@@ -8652,19 +6729,10 @@ export interface operations {
         };
     };
     getSignInWays: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Which ways to sign in to the page are set up, besides keys and sign-in links */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["SignInWays"];
                 };
@@ -8672,19 +6740,10 @@ export interface operations {
         };
     };
     beginProviderSignIn: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Begin to sign in at the provider of identities */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["ProviderSignIn"];
                 };
@@ -8692,19 +6751,10 @@ export interface operations {
         };
     };
     challengePasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description A challenge for a passkey, whose answer POST /session takes */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PasskeyChallenge"];
                 };
@@ -8712,19 +6762,10 @@ export interface operations {
         };
     };
     listPasskeys: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description List the passkeys of the person, oldest first */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["PasskeyList"];
                 };
@@ -8732,12 +6773,7 @@ export interface operations {
         };
     };
     addPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
+        parameters: { query?: never };
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewPasskey"];
@@ -8746,9 +6782,6 @@ export interface operations {
         responses: {
             /** @description Add a passkey of the person */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Passkey"];
                 };
@@ -8756,19 +6789,10 @@ export interface operations {
         };
     };
     challengeNewPasskey: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description What a browser makes a new passkey of */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["NewPasskeyChallenge"];
                 };
@@ -8777,13 +6801,10 @@ export interface operations {
     };
     renamePasskey: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Passkey id */
                 id: string;
             };
-            cookie?: never;
         };
         requestBody: {
             content: {
@@ -8793,9 +6814,6 @@ export interface operations {
         responses: {
             /** @description Give a passkey another name */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Passkey"];
                 };
@@ -8804,21 +6822,14 @@ export interface operations {
     };
     removePasskey: {
         parameters: {
-            query?: never;
-            header?: never;
             path: {
                 /** @description Passkey id */
                 id: string;
             };
-            cookie?: never;
         };
-        requestBody?: never;
         responses: {
             /** @description Remove a passkey of the person; sessions that it began go on */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RemovedPasskey"];
                 };
@@ -8826,19 +6837,10 @@ export interface operations {
         };
     };
     getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Whether the API is up */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Health"];
                 };
@@ -8846,19 +6848,10 @@ export interface operations {
         };
     };
     getDeepHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Whether the database and the job queue are up too */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["DeepHealth"];
                 };
@@ -8866,19 +6859,10 @@ export interface operations {
         };
     };
     listRegions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description Locations one can test from, with their healthy checkers */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["RegionList"];
                 };
@@ -8886,19 +6870,10 @@ export interface operations {
         };
     };
     getService: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
+        parameters: { query?: never };
         responses: {
             /** @description The service: schedulers, checkers by location, stores, what waits */
             200: {
-                headers: {
-                    [name: string]: unknown;
-                };
                 content: {
                     "application/json": components["schemas"]["Service"];
                 };

@@ -5,7 +5,7 @@ import { useResource } from "../api/resource.ts";
 import { say } from "../state/notices.ts";
 import { t } from "../words/words.ts";
 import { Confirm } from "./dialog.tsx";
-import { SelectField } from "./field.tsx";
+import { CheckField, SelectField } from "./field.tsx";
 import { Show } from "./states.tsx";
 
 const USES = ["used", "paused", "unused"] as const;
@@ -67,7 +67,7 @@ function Form({
       notify_on_partial: partial.value,
     };
     await data(client.PUT("/servers/{id}/locations", { params: { path: { id } }, body }));
-    say(t("monitor.saved", { name }));
+    say(t("act.saved", { name }));
     changed();
   };
   return (
@@ -84,14 +84,11 @@ function Form({
           />
         ))}
       </div>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={partial.value}
-          onChange={(event) => (partial.value = event.currentTarget.checked)}
-        />
-        {t("locations.partial")}
-      </label>
+      <CheckField
+        label={t("locations.partial")}
+        checked={partial.value}
+        onChecked={(checked) => (partial.value = checked)}
+      />
     </Confirm>
   );
 }

@@ -32,7 +32,7 @@ export function EditMonitor({ view: latest, close, changed }: { view: View; clos
       ...bodyOf(written, values.value, true),
     } as Update;
     await data(client.PUT("/servers/{id}", { params: { path: { id: view.id } }, body }));
-    say(t("monitor.saved", { name: name.value }));
+    say(t("act.saved", { name: name.value }));
     changed();
     void loadOverview();
   };

@@ -1,7 +1,7 @@
 /** The fields of a monitor, for a new one and for a change. */
 
 import { type Key, t } from "../words/words.ts";
-import { Field, SelectField, TextField } from "./field.tsx";
+import { AreaField, CheckField, SelectField, TextField } from "./field.tsx";
 import type { FormFault } from "./form-fault.ts";
 import { type FieldSpec, type FormValues, isOptional } from "./monitor-fields.ts";
 
@@ -61,7 +61,7 @@ function OneField({
   const isKept = keepsSecrets && (type === "secret" || type === "area");
   const words = isKept ? t("field.kept") : hint === undefined ? undefined : t(hint);
   const text = `${t(label)}${isOptional && !isKept ? ` ${t("field.optional")}` : ""}`;
-  const hinted = { error, ...(words !== undefined && { hint: words }) };
+  const hinted = { error, hint: words };
   if (type === "choice" && options !== undefined) {
     const choices = options.map(([word, text]) => [word, choiceText(name, word, text)] as const);
     return (
@@ -73,20 +73,7 @@ function OneField({
     return <Flag label={t(label)} isOn={isOn} onValue={onValue} />;
   }
   if (type === "area" || type === "headers" || type === "lines" || type === "records")
-    return (
-      <Field label={text} {...hinted}>
-        {(attributes) => (
-          <textarea
-            dir="auto"
-            {...attributes}
-            rows={4}
-            spellcheck={false}
-            value={value}
-            onInput={(event) => onValue(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-    );
+    return <AreaField label={text} {...hinted} rows={4} spellcheck={false} value={value} onValue={onValue} />;
   return (
     <TextField
       label={text}
@@ -111,12 +98,7 @@ function chosenOf(options: readonly (readonly [string, string])[], value: string
 }
 
 function Flag({ label, isOn, onValue }: { label: string; isOn: boolean; onValue: (value: string) => void }) {
-  return (
-    <label class="check">
-      <input type="checkbox" checked={isOn} onChange={(event) => onValue(String(event.currentTarget.checked))} />
-      {label}
-    </label>
-  );
+  return <CheckField label={label} checked={isOn} onChecked={(checked) => onValue(String(checked))} />;
 }
 
 /** What every kind that is checked by schedule has. */

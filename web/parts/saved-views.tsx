@@ -7,9 +7,10 @@ import { route } from "../state/route.ts";
 import { canEdit, project } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { Confirm } from "./dialog.tsx";
-import { TextField } from "./field.tsx";
+import { CheckField, TextField } from "./field.tsx";
 import { useFormFault } from "./form-fault.ts";
 import { Icon } from "./icon.tsx";
+import { AddButton } from "./icon-button.tsx";
 import { Failed } from "./states.tsx";
 
 /** Another browser, or a colleague, may have saved one. */
@@ -54,11 +55,7 @@ export function SavedViews() {
           ))}
         </ul>
       )}
-      {canKeep && (
-        <button type="button" class="button small" onClick={() => (open.value = { kind: "save" })}>
-          <Icon name="plus" size={14} /> {t("views.save")}
-        </button>
-      )}
+      {canKeep && <AddButton small label={t("views.save")} act={() => (open.value = { kind: "save" })} />}
       {open.value?.kind === "save" && <Save query={query} close={close} saved={kept.reload} />}
       {open.value?.kind === "remove" && <Remove view={open.value.view} close={close} removed={kept.reload} />}
     </div>
@@ -119,14 +116,11 @@ function Save({ query, close, saved }: { query: string; close: () => void; saved
         onValue={(text) => (name.value = text)}
       />
       {canEdit.value && (
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={shared.value}
-            onChange={(event) => (shared.value = event.currentTarget.checked)}
-          />
-          {t("views.shared")}
-        </label>
+        <CheckField
+          label={t("views.shared")}
+          checked={shared.value}
+          onChecked={(checked) => (shared.value = checked)}
+        />
       )}
     </Confirm>
   );

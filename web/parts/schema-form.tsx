@@ -1,7 +1,7 @@
 /** Draws the fields of a JSON Schema that the service sends. */
 import { schema } from "../words/en/schema.ts";
 import { t } from "../words/words.ts";
-import { Field, SelectField, TextField } from "./field.tsx";
+import { AreaField, CheckField, SelectField, TextField } from "./field.tsx";
 import type { FormFault } from "./form-fault.ts";
 import type { SchemaField, Written } from "./schema-fields.ts";
 
@@ -78,18 +78,15 @@ function OneField({ field, value, onValue, isKept, error }: OneProps) {
     );
   if (MANY_LINES.has(type))
     return (
-      <Field label={text} hint={hint} error={error}>
-        {(attributes) => (
-          <textarea
-            dir="auto"
-            {...attributes}
-            rows={type === "area" ? 5 : 2}
-            spellcheck={false}
-            value={value}
-            onInput={(event) => onValue(event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <AreaField
+        label={text}
+        hint={hint}
+        error={error}
+        rows={type === "area" ? 5 : 2}
+        spellcheck={false}
+        value={value}
+        onValue={onValue}
+      />
     );
   return (
     <TextField
@@ -130,14 +127,11 @@ function Flag({ field, value, onValue }: Omit<OneProps, "isKept" | "error">) {
   const { hint, standard } = field;
   return (
     <div class="field">
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={(value === "" ? standard : value) === "true"}
-          onChange={(event) => onValue(String(event.currentTarget.checked))}
-        />
-        {labelOf(field)}
-      </label>
+      <CheckField
+        label={labelOf(field)}
+        checked={(value === "" ? standard : value) === "true"}
+        onChecked={(checked) => onValue(String(checked))}
+      />
       {hint !== null && (
         <p class="hint" dir="auto">
           {hint}

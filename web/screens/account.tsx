@@ -1,5 +1,5 @@
 /** What a person chooses on this device, and who they are. */
-import { SelectField } from "../parts/field.tsx";
+import { CheckField, SelectField } from "../parts/field.tsx";
 import {
   HOURS,
   type Hours,
@@ -88,14 +88,11 @@ function OnThisDevice() {
         ]}
         onValue={(word) => (zone.value = word)}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={shortcuts.value === "on"}
-          onChange={(event) => (shortcuts.value = event.currentTarget.checked ? "on" : "off")}
-        />
-        {t("account.shortcuts")}
-      </label>
+      <CheckField
+        label={t("account.shortcuts")}
+        checked={shortcuts.value === "on"}
+        onChecked={(checked) => (shortcuts.value = checked ? "on" : "off")}
+      />
       <p class="hint">{t("account.shortcutsHint")}</p>
     </section>
   );

@@ -42,7 +42,7 @@ export function EditChannel({ kinds, channel, close, changed }: Props) {
   const settings = () => settingsOf(fields, written.value, kept);
   const save = async () => {
     await store(channel, kind.value as KindName, { name: name.value, settings: settings() });
-    say(t("channel.saved", { name: name.value }));
+    say(t("act.saved", { name: name.value }));
     changed();
   };
   return (

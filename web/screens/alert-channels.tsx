@@ -3,8 +3,9 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Confirm } from "../parts/dialog.tsx";
+import { Delete } from "../parts/delete.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton, EditAndDelete } from "../parts/icon-button.tsx";
 import { LastArrived } from "../parts/last-arrived.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { channelState } from "../state/channel-state.ts";
@@ -32,11 +33,8 @@ export function Channels() {
     "channels",
     RELOAD_MS,
   );
-  const add = canEdit.value && (
-    <button type="button" class="button primary" onClick={() => (editing.value = "new")}>
-      <Icon name="plus" size={16} /> {t("channel.add")}
-    </button>
-  );
+  const removed = deleting.value;
+  const add = canEdit.value && <AddButton label={t("channel.add")} act={() => (editing.value = "new")} />;
   return (
     <>
       <Show resource={both} rows={4}>
@@ -61,8 +59,15 @@ export function Channels() {
           </>
         )}
       </Show>
-      {deleting.value !== null && (
-        <Delete channel={deleting.value} close={() => (deleting.value = null)} changed={both.reload} />
+      {removed !== null && (
+        <Delete
+          what="channel"
+          name={removed.name}
+          close={() => (deleting.value = null)}
+          act={() =>
+            data(client.DELETE("/channels/{id}", { params: { path: { id: String(removed.id) } } })).then(both.reload)
+          }
+        />
       )}
     </>
   );
@@ -192,38 +197,7 @@ function Acts({
       >
         {t(active ? "act.pause" : "act.resume")}
       </button>
-      <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={edit}>
-        <Icon name="pencil" size={14} />
-      </button>
-      <button type="button" class="button small" aria-label={t("act.deleteOf", { name })} onClick={remove}>
-        <Icon name="trash-2" size={14} />
-      </button>
+      <EditAndDelete name={name} edit={edit} remove={remove} />
     </div>
-  );
-}
-
-function Delete({
-  channel: { id, name },
-  close,
-  changed,
-}: {
-  channel: Channel;
-  close: () => void;
-  changed: () => void;
-}) {
-  return (
-    <Confirm
-      title={t("channel.deleteTitle")}
-      close={close}
-      confirm={t("act.delete")}
-      danger
-      act={async () => {
-        await data(client.DELETE("/channels/{id}", { params: { path: { id: String(id) } } }));
-        say(t("channel.deleted", { name }));
-        changed();
-      }}
-    >
-      <p>{t("channel.deleteText", { name })}</p>
-    </Confirm>
   );
 }

@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { ALERT_EVENTS, type AlertEvent } from "../../model/alerting-rule.ts";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
+import { Card } from "../parts/card.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Moment } from "../parts/time.tsx";
@@ -43,10 +44,7 @@ export function Preview() {
     }
   };
   return (
-    <section class="card" aria-labelledby="preview">
-      <header class="card-head">
-        <h2 id="preview">{t("preview.title")}</h2>
-      </header>
+    <Card id="preview" title={t("preview.title")}>
       <form class="preview" onSubmit={ask}>
         <TextField
           label={t("col.monitor")}
@@ -75,7 +73,7 @@ export function Preview() {
         {error.value !== null && <p class="form-error">{error.value}</p>}
         {heard.value !== null && <Steps heard={heard.value} />}
       </div>
-    </section>
+    </Card>
   );
 }
 

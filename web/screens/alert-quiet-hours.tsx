@@ -3,15 +3,19 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Delete } from "../parts/delete.tsx";
 import { Confirm } from "../parts/dialog.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
+import { CheckField, SelectField, TextField } from "../parts/field.tsx";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton, EditAndDelete } from "../parts/icon-button.tsx";
 import { listOf } from "../parts/monitor-fields.ts";
 import { Empty, Show } from "../parts/states.tsx";
+import { DAYS, Week } from "../parts/week.tsx";
 import { ZoneField } from "../parts/zone-field.tsx";
 import { say } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
+import { withAt } from "../state/with-at.ts";
 import { weekday } from "../words/times.ts";
 import { list, t } from "../words/words.ts";
 import { zoneName } from "../words/zone.ts";
@@ -21,7 +25,6 @@ type Span = Hours["spans"][number];
 /** A new one has no number yet. */
 type Fresh = Omit<Hours, "id"> & { readonly id: number | null };
 
-const DAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 const NIGHT: Span = { days: [...DAYS], from: "22:00", to: "07:00" };
 const MODES = ["hold", "drop"] as const;
 
@@ -33,11 +36,7 @@ export function QuietHours() {
     await data(client.PUT("/quiet-hours", { body: { version, quiet_hours: [...quietHours] } }));
     all.reload();
   };
-  const add = canEdit.value && (
-    <button type="button" class="button primary" onClick={() => (editing.value = "new")}>
-      <Icon name="plus" size={16} /> {t("quiet.add")}
-    </button>
-  );
+  const add = canEdit.value && <AddButton label={t("quiet.add")} act={() => (editing.value = "new")} />;
   return (
     <Show resource={all} rows={3}>
       {({ version, quiet_hours: quietHours }) => (
@@ -50,6 +49,7 @@ export function QuietHours() {
           />
           {deleting.value !== null && (
             <Delete
+              what="quiet"
               name={deleting.value.name}
               close={() => (deleting.value = null)}
               act={() =>
@@ -70,25 +70,13 @@ export function QuietHours() {
                   version,
                   at === "new" ? [...quietHours, hours] : quietHours.map((one, index) => (index === at ? hours : one)),
                 );
-                say(t("quiet.saved", { name: hours.name }));
+                say(t("act.saved", { name: hours.name }));
               }}
             />
           )}
         </>
       )}
     </Show>
-  );
-}
-
-function Delete({ name, close, act }: { name: string; close: () => void; act: () => Promise<void> }) {
-  const remove = async () => {
-    await act();
-    say(t("quiet.deleted", { name }));
-  };
-  return (
-    <Confirm title={t("quiet.deleteTitle")} close={close} confirm={t("act.delete")} danger act={remove}>
-      <p>{t("quiet.deleteText", { name })}</p>
-    </Confirm>
   );
 }
 
@@ -139,12 +127,7 @@ function Line({ hours, edit, remove }: { hours: Hours; edit: () => void; remove:
       </div>
       {canEdit.value && (
         <div class="acts">
-          <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={edit}>
-            <Icon name="pencil" size={14} />
-          </button>
-          <button type="button" class="button small" aria-label={t("act.deleteOf", { name })} onClick={remove}>
-            <Icon name="trash-2" size={14} />
-          </button>
+          <EditAndDelete name={name} edit={edit} remove={remove} />
         </div>
       )}
     </li>
@@ -211,14 +194,11 @@ function Edit({
 function Exceptions({ critical, tags, error }: ExceptionsProps) {
   return (
     <>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={critical.value}
-          onChange={(event) => (critical.value = event.currentTarget.checked)}
-        />
-        {t("quiet.letCritical")}
-      </label>
+      <CheckField
+        label={t("quiet.letCritical")}
+        checked={critical.value}
+        onChecked={(checked) => (critical.value = checked)}
+      />
       <TextField
         label={t("quiet.letTags")}
         hint={t("field.tagsHint")}
@@ -237,30 +217,13 @@ interface ExceptionsProps {
 }
 
 function Spans({ spans, fault }: { spans: Signal<readonly Span[]>; fault: FormFault }) {
-  const set = (at: number, span: Span | null) =>
-    (spans.value = spans.value.flatMap((one, index) => (index !== at ? [one] : span === null ? [] : [span])));
+  const set = (at: number, span: Span | null) => (spans.value = withAt(spans.value, at, span));
   return (
     <>
       {spans.value.map((span, index) => (
         <fieldset class="checks" key={index}>
           <legend>{t("quiet.span", { n: index + 1 })}</legend>
-          <div class="week">
-            {DAYS.map((day) => (
-              <label class="check" key={day}>
-                <input
-                  type="checkbox"
-                  checked={span.days.includes(day)}
-                  onChange={(event) => {
-                    const days = DAYS.filter((one) =>
-                      one === day ? event.currentTarget.checked : span.days.includes(one),
-                    );
-                    set(index, { ...span, days });
-                  }}
-                />
-                {weekday(day)}
-              </label>
-            ))}
-          </div>
+          <Week days={span.days} onDays={(days) => set(index, { ...span, days })} />
           <div class="pair">
             <TextField
               label={t("quiet.from")}
@@ -289,9 +252,7 @@ function Spans({ spans, fault }: { spans: Signal<readonly Span[]>; fault: FormFa
         </fieldset>
       ))}
       <div>
-        <button type="button" class="button small" onClick={() => (spans.value = [...spans.value, NIGHT])}>
-          <Icon name="plus" size={14} /> {t("quiet.spanAdd")}
-        </button>
+        <AddButton small label={t("quiet.spanAdd")} act={() => (spans.value = [...spans.value, NIGHT])} />
       </div>
     </>
   );

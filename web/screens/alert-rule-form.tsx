@@ -2,12 +2,14 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { ALERT_EVENTS } from "../../model/alerting-rule.ts";
 import { Confirm } from "../parts/dialog.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
+import { CheckField, CheckFields, SelectField, TextField } from "../parts/field.tsx";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton } from "../parts/icon-button.tsx";
 import { numberOf } from "../parts/monitor-fields.ts";
 import { readSelector, SelectorField, subscriptions } from "../parts/selector-field.tsx";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
+import { withAt } from "../state/with-at.ts";
 import { t } from "../words/words.ts";
 import { type Choices, GROUPINGS, groupWord, type Rule } from "./alert-rule-words.ts";
 
@@ -138,11 +140,12 @@ export function EditRule({ rule, choices, close, save }: Props) {
         value={filled.select.value}
         onValue={(line) => (filled.select.value = line)}
       />
-      <Checks
+      <CheckFields
         legend={t("rule.events")}
         hint={t("rule.eventsHint")}
         options={ALERT_EVENTS.map((event) => [event, t(`rule.event.${event}`)] as const)}
-        chosen={filled.events}
+        chosen={filled.events.value}
+        onChosen={(events) => (filled.events.value = events)}
       />
       <ChannelChoice chosen={filled.channels} choices={choices} />
       <NumberField name="delay_s" filled={filled} fault={fault} />
@@ -157,11 +160,12 @@ function More({ filled, choices, fault }: { filled: Filled; choices: Choices; fa
   return (
     <details>
       <summary>{t("new.more")}</summary>
-      <Checks
+      <CheckFields
         legend={t("rule.severity")}
         hint={t("rule.severityHint")}
         options={SEVERITIES.map((word) => [word, t(`severity.${word}`)] as const)}
-        chosen={filled.severity}
+        chosen={filled.severity.value}
+        onChosen={(severity) => (filled.severity.value = severity)}
       />
       <div class="pair">
         <SelectField
@@ -185,14 +189,12 @@ function More({ filled, choices, fault }: { filled: Filled; choices: Choices; fa
       </div>
       <Steps steps={filled.steps} choices={choices} fault={fault} />
       {(["recovered", "continue", "active"] as const).map((flag) => (
-        <label class="check" key={flag}>
-          <input
-            type="checkbox"
-            checked={filled.flags.value[flag]}
-            onChange={(event) => (filled.flags.value = { ...filled.flags.value, [flag]: event.currentTarget.checked })}
-          />
-          {t(`rule.flag.${flag}`)}
-        </label>
+        <CheckField
+          key={flag}
+          label={t(`rule.flag.${flag}`)}
+          checked={filled.flags.value[flag]}
+          onChecked={(checked) => (filled.flags.value = { ...filled.flags.value, [flag]: checked })}
+        />
       ))}
     </details>
   );
@@ -217,42 +219,10 @@ function NumberField({ name, filled: { numbers }, fault }: NumberProps) {
   );
 }
 
-function Checks({
-  legend,
-  hint,
-  options,
-  chosen,
-}: {
-  legend: string;
-  hint?: string;
-  options: readonly (readonly [string, string])[];
-  chosen: Signal<readonly string[]>;
-}) {
-  return (
-    <fieldset class="checks">
-      <legend>{legend}</legend>
-      {hint !== undefined && <p class="hint">{hint}</p>}
-      {options.map(([word, text]) => (
-        <label class="check" key={word}>
-          <input
-            type="checkbox"
-            checked={chosen.value.includes(word)}
-            onChange={(event) => {
-              const rest = chosen.value.filter((one) => one !== word);
-              chosen.value = event.currentTarget.checked ? [...rest, word] : rest;
-            }}
-          />
-          <span dir="auto">{text}</span>
-        </label>
-      ))}
-    </fieldset>
-  );
-}
-
 function ChannelChoice({ chosen, choices }: { chosen: Signal<readonly string[] | null>; choices: Choices }) {
+  // Stays while every channel is chosen, for who comes back to some.
   const some = useSignal<readonly string[]>(chosen.value ?? []);
   const isAll = chosen.value === null;
-  if (!isAll && chosen.value !== some.value) chosen.value = some.value;
   return (
     <>
       <SelectField
@@ -265,10 +235,14 @@ function ChannelChoice({ chosen, choices }: { chosen: Signal<readonly string[] |
         onValue={(word) => (chosen.value = word === "all" ? null : some.value)}
       />
       {!isAll && (
-        <Checks
+        <CheckFields
           legend={t("alerts.channels")}
           options={choices.channels.map(({ id, name }) => [String(id), name] as const)}
-          chosen={some}
+          chosen={some.value}
+          onChosen={(ids) => {
+            some.value = ids;
+            chosen.value = ids;
+          }}
         />
       )}
     </>
@@ -277,8 +251,7 @@ function ChannelChoice({ chosen, choices }: { chosen: Signal<readonly string[] |
 
 /** Who is told later, when it is neither over nor acknowledged. */
 function Steps({ steps, choices, fault }: { steps: Signal<readonly Step[]>; choices: Choices; fault: FormFault }) {
-  const set = (at: number, step: Step | null) =>
-    (steps.value = steps.value.flatMap((one, index) => (index !== at ? [one] : step === null ? [] : [step])));
+  const set = (at: number, step: Step | null) => (steps.value = withAt(steps.value, at, step));
   return (
     <fieldset class="checks">
       <legend>{t("rule.escalation")}</legend>
@@ -308,15 +281,13 @@ function Steps({ steps, choices, fault }: { steps: Signal<readonly Step[]>; choi
         </div>
       ))}
       {choices.channels.length > 0 && (
-        <button
-          type="button"
-          class="button small"
-          onClick={() =>
+        <AddButton
+          small
+          label={t("rule.stepAdd")}
+          act={() =>
             (steps.value = [...steps.value, { after: "900", channels: [String(choices.channels[0]?.id ?? "")] }])
           }
-        >
-          <Icon name="plus" size={14} /> {t("rule.stepAdd")}
-        </button>
+        />
       )}
     </fieldset>
   );

@@ -2,11 +2,12 @@
 import { useSignal } from "@preact/signals";
 import { client, data } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Confirm } from "../parts/dialog.tsx";
+import { Delete } from "../parts/delete.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton, EditAndDelete, IconButton } from "../parts/icon-button.tsx";
 import { subscriptions } from "../parts/selector-field.tsx";
 import { Show } from "../parts/states.tsx";
-import { attempt, say } from "../state/notices.ts";
+import { attempt } from "../state/notices.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { canEdit } from "../state/session.ts";
 import { seconds } from "../words/times.ts";
@@ -59,7 +60,8 @@ export function Rules() {
             />
           )}
           {deleting.value !== null && (
-            <DeleteRule
+            <Delete
+              what="rule"
               name={rules[deleting.value]?.name ?? ""}
               close={() => (deleting.value = null)}
               act={() =>
@@ -85,24 +87,8 @@ function Top({ add }: { add: () => void }) {
   return (
     <div class="tab-acts">
       <p class="hint grow">{t("rule.hint")}</p>
-      {canEdit.value && (
-        <button type="button" class="button primary" onClick={add}>
-          <Icon name="plus" size={16} /> {t("rule.add")}
-        </button>
-      )}
+      {canEdit.value && <AddButton label={t("rule.add")} act={add} />}
     </div>
-  );
-}
-
-function DeleteRule({ name, close, act }: { name: string; close: () => void; act: () => Promise<void> }) {
-  const remove = async () => {
-    await act();
-    say(t("rule.deleted", { name }));
-  };
-  return (
-    <Confirm title={t("rule.deleteTitle")} close={close} confirm={t("act.delete")} danger act={remove}>
-      <p>{t("rule.deleteText", { name })}</p>
-    </Confirm>
   );
 }
 
@@ -133,40 +119,19 @@ function RuleLines({ version, rules, choices, changed, edit, remove }: LinesProp
           </div>
           {canEdit.value && (
             <div class="acts">
-              <button
-                type="button"
-                class="button small"
-                aria-label={t("rule.upOf", { name: rule.name })}
+              <IconButton
+                icon="arrow-up"
+                label={t("rule.upOf", { name: rule.name })}
                 disabled={index === 0}
-                onClick={() => move(index, index - 1)}
-              >
-                <Icon name="arrow-up" size={14} />
-              </button>
-              <button
-                type="button"
-                class="button small"
-                aria-label={t("rule.downOf", { name: rule.name })}
+                act={() => move(index, index - 1)}
+              />
+              <IconButton
+                icon="arrow-down"
+                label={t("rule.downOf", { name: rule.name })}
                 disabled={index === rules.length - 1}
-                onClick={() => move(index, index + 1)}
-              >
-                <Icon name="arrow-down" size={14} />
-              </button>
-              <button
-                type="button"
-                class="button small"
-                aria-label={t("act.editOf", { name: rule.name })}
-                onClick={() => edit(index)}
-              >
-                <Icon name="pencil" size={14} />
-              </button>
-              <button
-                type="button"
-                class="button small"
-                aria-label={t("act.deleteOf", { name: rule.name })}
-                onClick={() => remove(index)}
-              >
-                <Icon name="trash-2" size={14} />
-              </button>
+                act={() => move(index, index + 1)}
+              />
+              <EditAndDelete name={rule.name} edit={() => edit(index)} remove={() => remove(index)} />
             </div>
           )}
         </li>

@@ -3,6 +3,7 @@ import { useSignal } from "@preact/signals";
 import { client, data } from "../api/client.ts";
 import { Exports as Files } from "../parts/exports.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton } from "../parts/icon-button.tsx";
 import { useMedia } from "../parts/media.ts";
 import { WindowedBody } from "../parts/rows.tsx";
 import { StatusMark } from "../parts/status.tsx";
@@ -263,19 +264,11 @@ function Watch({ url, links }: { url: string | null; links: readonly string[] })
       handOver(links.join("\n"));
       go("/monitors/new");
     };
-    return (
-      <button type="button" class="button small" onClick={add}>
-        <Icon name="plus" size={14} /> {t("check.watch")}
-      </button>
-    );
+    return <AddButton small label={t("check.watch")} act={add} />;
   }
   const subscribe = () =>
     attempt(() => data(client.POST("/subscriptions", { body: { url } })), t("check.subscribed")).then(
       (done) => done && go("/subscriptions"),
     );
-  return (
-    <button type="button" class="button small" onClick={() => void subscribe()}>
-      <Icon name="plus" size={14} /> {t("check.subscribe")}
-    </button>
-  );
+  return <AddButton small label={t("check.subscribe")} act={() => void subscribe()} />;
 }

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { postForLines } from "../api/lines.ts";
-import { Field, SelectField } from "../parts/field.tsx";
+import { AreaField, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { endOf, type Head, headOf, pastedLines, type Row, rowOf } from "../state/checked.ts";
 import { detect } from "../state/detect.ts";
@@ -144,20 +144,16 @@ export function Check() {
           if (!isRunning && text.value.trim() !== "") void run(text.value, options.value);
         }}
       >
-        <Field label={t("check.what")} hint={t("check.hint", { n: MOST_CONFIGS })}>
-          {(attributes) => (
-            <textarea
-              dir="auto"
-              {...attributes}
-              class="paste"
-              rows={6}
-              spellcheck={false}
-              placeholder="vless://…"
-              value={text.value}
-              onInput={(event) => (text.value = event.currentTarget.value)}
-            />
-          )}
-        </Field>
+        <AreaField
+          label={t("check.what")}
+          hint={t("check.hint", { n: MOST_CONFIGS })}
+          class="paste"
+          rows={6}
+          spellcheck={false}
+          placeholder="vless://…"
+          value={text.value}
+          onValue={(written) => (text.value = written)}
+        />
         <div class="check-acts">
           <OptionFields value={options.value} onValue={(next) => (options.value = next)} />
           <span class="grow" />

@@ -1,5 +1,6 @@
 /** The plan of a document: what would be made, changed, taken over, removed, and what is refused. */
 import type { Schemas } from "../api/client.ts";
+import { Card } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
@@ -33,11 +34,7 @@ export function countWords({ changes }: Plan): string {
 export function Outcome({ plan, ask }: { plan: Plan; ask: () => void }) {
   const { changes, refused } = plan;
   return (
-    <section class="card" aria-labelledby="plan">
-      <header class="card-head">
-        <h2 id="plan">{t("import.plan")}</h2>
-        <span class="faint">{countWords(plan)}</span>
-      </header>
+    <Card id="plan" title={t("import.plan")} beside={<span class="faint">{countWords(plan)}</span>}>
       {changes.length === 0 && <p>{t("import.nothing")}</p>}
       <ul class="lines" aria-label={t("import.plan")}>
         {changes.slice(0, MOST_SHOWN).map(({ act, kind, key, name, fields, note }) => (
@@ -78,7 +75,7 @@ export function Outcome({ plan, ask }: { plan: Plan; ask: () => void }) {
           </button>
         </div>
       )}
-    </section>
+    </Card>
   );
 }
 

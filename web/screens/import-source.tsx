@@ -1,8 +1,9 @@
 /** What is imported: our own document, or files of another program, and what the API makes of these. */
 import { useSignal } from "@preact/signals";
 import type { Schemas } from "../api/client.ts";
+import { Card } from "../parts/card.tsx";
 import { download } from "../parts/download.ts";
-import { Field } from "../parts/field.tsx";
+import { AreaField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { t } from "../words/words.ts";
 import { MOST_SHOWN } from "./import-plan.tsx";
@@ -70,20 +71,16 @@ export function FilesField({
       {files.length > 1 ? (
         <FileNames files={files} clear={() => onSent({ text: "", files: [] })} />
       ) : (
-        <Field label={t("import.text")} error={error.value ?? refused}>
-          {(attributes) => (
-            <textarea
-              dir="auto"
-              {...attributes}
-              class="paste"
-              rows={10}
-              required
-              spellcheck={false}
-              value={text}
-              onInput={(event) => onSent({ text: event.currentTarget.value, files: [] })}
-            />
-          )}
-        </Field>
+        <AreaField
+          label={t("import.text")}
+          error={error.value ?? refused}
+          class="paste"
+          rows={10}
+          required
+          spellcheck={false}
+          value={text}
+          onValue={(text) => onSent({ text, files: [] })}
+        />
       )}
       <label class="button file">
         <Icon name="file-text" size={16} /> {t("import.file")}
@@ -119,13 +116,15 @@ function FileNames({ files, clear }: { files: Sent["files"]; clear: () => void }
 export function Converted({ converted: { document, report } }: { converted: Schemas["ConvertedImport"] }) {
   const { notes, more_notes: more } = report;
   return (
-    <section class="card" aria-labelledby="converted">
-      <header class="card-head">
-        <h2 id="converted">{t("import.report")}</h2>
+    <Card
+      id="converted"
+      title={t("import.report")}
+      beside={
         <button type="button" class="button small" onClick={() => download("sonde.yaml", "text/yaml", document)}>
           {t("import.document")}
         </button>
-      </header>
+      }
+    >
       {notes.length === 0 && <p>{t("import.allTaken")}</p>}
       {LEVELS.map((level) => {
         const own = notes.filter((note) => note.level === level);
@@ -146,6 +145,6 @@ export function Converted({ converted: { document, report } }: { converted: Sche
         );
       })}
       {more > 0 && <p class="hint">{t("import.more", { n: more })}</p>}
-    </section>
+    </Card>
   );
 }

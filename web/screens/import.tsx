@@ -2,9 +2,10 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { ApiError, client, data, messageOf, type Schemas } from "../api/client.ts";
+import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { download } from "../parts/download.ts";
-import { SelectField, TextField } from "../parts/field.tsx";
+import { CheckField, SelectField, TextField } from "../parts/field.tsx";
 import { FieldError, faultOf } from "../parts/field-fault.ts";
 import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
@@ -167,15 +168,17 @@ function ExportProject() {
       say(t("import.exported", { n: secrets.length }));
     });
   return (
-    <section class="card" aria-labelledby="export">
-      <header class="card-head">
-        <h2 id="export">{t("import.export")}</h2>
+    <Card
+      id="export"
+      title={t("import.export")}
+      beside={
         <button type="button" class="button small" onClick={() => void give()}>
           <Icon name="file-text" size={14} /> {t("import.document")}
         </button>
-      </header>
+      }
+    >
       <p class="hint">{t("import.exportHint")}</p>
-    </section>
+    </Card>
   );
 }
 
@@ -200,17 +203,12 @@ function Flags({ plan: { source, flags, write } }: { plan: ReturnType<typeof use
       {all
         .filter((flag) => flag !== "asPort" || source.value === "kuma")
         .map((flag) => (
-          <label class="check" key={flag}>
-            <input
-              type="checkbox"
-              checked={flags.value[flag]}
-              onChange={(event) => {
-                const { checked } = event.currentTarget;
-                write(() => (flags.value = { ...flags.value, [flag]: checked }));
-              }}
-            />
-            {t(`import.${flag}`)}
-          </label>
+          <CheckField
+            key={flag}
+            label={t(`import.${flag}`)}
+            checked={flags.value[flag]}
+            onChecked={(checked) => write(() => (flags.value = { ...flags.value, [flag]: checked }))}
+          />
         ))}
     </div>
   );

@@ -1,8 +1,9 @@
 /** What readers are told afterwards: a title, and why it happened. */
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
+import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/dialog.tsx";
-import { Field, TextField } from "../parts/field.tsx";
+import { AreaField, CheckField, TextField } from "../parts/field.tsx";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 
@@ -17,15 +18,17 @@ export function Report({ view, changed }: { view: View; changed: () => void }) {
   const report = view.report ?? null;
   if (report === null && !canEdit.value) return null;
   return (
-    <section class="card" aria-labelledby="report">
-      <header class="card-head">
-        <h2 id="report">{t("report.title")}</h2>
-        {canEdit.value && (
+    <Card
+      id="report"
+      title={t("report.title")}
+      beside={
+        canEdit.value && (
           <button type="button" class="button small" onClick={() => (writing.value = true)}>
             {t(report === null ? "report.write" : "act.edit")}
           </button>
-        )}
-      </header>
+        )
+      }
+    >
       {report !== null ? (
         <>
           {report.title !== null && <b dir="auto">{report.title}</b>}
@@ -38,7 +41,7 @@ export function Report({ view, changed }: { view: View; changed: () => void }) {
         <p class="hint">{t("report.none")}</p>
       )}
       {writing.value && <Write view={view} close={() => (writing.value = false)} changed={changed} />}
-    </section>
+    </Card>
   );
 }
 
@@ -65,26 +68,19 @@ function Write({ view: { id, report }, close, changed }: { view: View; close: ()
         value={title.value}
         onValue={(one) => (title.value = one)}
       />
-      <Field label={t("report.text")} hint={t("report.textHint")}>
-        {(attributes) => (
-          <textarea
-            dir="auto"
-            {...attributes}
-            rows={8}
-            maxLength={MAX_TEXT}
-            value={text.value}
-            onInput={(event) => (text.value = event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isPublic.value}
-          onChange={(event) => (isPublic.value = event.currentTarget.checked)}
-        />
-        {t("note.public")}
-      </label>
+      <AreaField
+        label={t("report.text")}
+        hint={t("report.textHint")}
+        rows={8}
+        maxLength={MAX_TEXT}
+        value={text.value}
+        onValue={(written) => (text.value = written)}
+      />
+      <CheckField
+        label={t("note.public")}
+        checked={isPublic.value}
+        onChecked={(checked) => (isPublic.value = checked)}
+      />
     </Confirm>
   );
 }

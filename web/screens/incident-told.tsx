@@ -1,6 +1,7 @@
 /** Who was told of an incident, and whether it arrived. */
 import { client, data } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Card } from "../parts/card.tsx";
 import { Show } from "../parts/states.tsx";
 import { t } from "../words/words.ts";
 import { SentList } from "./alert-sent.tsx";
@@ -14,10 +15,7 @@ export function Told({ id }: { id: string }) {
     RELOAD_MS,
   );
   return (
-    <section class="card" aria-labelledby="told">
-      <header class="card-head">
-        <h2 id="told">{t("told.title")}</h2>
-      </header>
+    <Card id="told" title={t("told.title")}>
       <Show resource={list} rows={1}>
         {({ alerts }) =>
           alerts.length === 0 ? (
@@ -27,6 +25,6 @@ export function Told({ id }: { id: string }) {
           )
         }
       </Show>
-    </section>
+    </Card>
   );
 }

@@ -2,8 +2,9 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
+import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/dialog.tsx";
-import { Field, SelectField } from "../parts/field.tsx";
+import { AreaField, CheckField, SelectField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { acknowledge } from "../parts/incident-line.tsx";
 import { SharedHosts } from "../parts/shared-hosts.tsx";
@@ -171,12 +172,9 @@ function LastFailure({ view }: { view: IncidentView }) {
   const row = failures.state.value.value?.results[0];
   const isOfThis = row !== undefined && timeOf(row.tested_at) >= timeOf(view.started_at) - 600_000;
   return (
-    <section class="card" aria-labelledby="why">
-      <header class="card-head">
-        <h2 id="why">{t("why.title")}</h2>
-      </header>
+    <Card id="why" title={t("why.title")}>
       <Why message={view.error_message} explain={isOfThis ? row.explain : undefined} />
-    </section>
+    </Card>
   );
 }
 
@@ -198,18 +196,13 @@ function NoteForm({ id, changed }: { id: string; changed: () => void }) {
   };
   return (
     <form class="card note-form" onSubmit={post}>
-      <Field label={t("note.text")}>
-        {(attributes) => (
-          <textarea
-            dir="auto"
-            {...attributes}
-            rows={2}
-            maxLength={MAX_NOTE}
-            value={text.value}
-            onInput={(event) => (text.value = event.currentTarget.value)}
-          />
-        )}
-      </Field>
+      <AreaField
+        label={t("note.text")}
+        rows={2}
+        maxLength={MAX_NOTE}
+        value={text.value}
+        onValue={(written) => (text.value = written)}
+      />
       <div class="note-acts">
         <SelectField
           label={t("note.phase")}
@@ -217,14 +210,11 @@ function NoteForm({ id, changed }: { id: string; changed: () => void }) {
           options={PHASES.map((word) => [word, t(word === "" ? "note.noPhase" : `note.phase.${word}`)] as const)}
           onValue={(word) => (phase.value = word)}
         />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={isPublic.value}
-            onChange={(event) => (isPublic.value = event.currentTarget.checked)}
-          />
-          {t("note.public")}
-        </label>
+        <CheckField
+          label={t("note.public")}
+          checked={isPublic.value}
+          onChecked={(checked) => (isPublic.value = checked)}
+        />
         <button type="submit" class="button">
           {t("note.post")}
         </button>
@@ -324,10 +314,7 @@ function Timeline({
     changed();
   };
   return (
-    <section class="card" aria-labelledby="timeline">
-      <header class="card-head">
-        <h2 id="timeline">{t("incident.timeline")}</h2>
-      </header>
+    <Card id="timeline" title={t("incident.timeline")}>
       <ol class="timeline" aria-label={t("incident.timeline")}>
         {events.map(({ id, type, at, message, actor, location, data: more }) => (
           <li key={id}>
@@ -360,6 +347,6 @@ function Timeline({
           <p>{t("note.deleteText")}</p>
         </Confirm>
       )}
-    </section>
+    </Card>
   );
 }

@@ -2,6 +2,7 @@
 import { client, data, type Schemas } from "../api/client.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
 import { AcknowledgeAll } from "../parts/acknowledge-all.tsx";
+import { Card } from "../parts/card.tsx";
 import { Exports } from "../parts/exports.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
 import { SharedHosts } from "../parts/shared-hosts.tsx";
@@ -66,11 +67,11 @@ function List({
     );
   return (
     <>
-      <section class="card" aria-labelledby="open">
-        <header class="card-head">
-          <h2 id="open">{t("incidents.open", { n: open.length })}</h2>
-          {canEdit.value && <AcknowledgeAll ids={fresh} changed={changed} />}
-        </header>
+      <Card
+        id="open"
+        title={t("incidents.open", { n: open.length })}
+        beside={canEdit.value && <AcknowledgeAll ids={fresh} changed={changed} />}
+      >
         <SharedHosts incidents={open} only={null} changed={changed} />
         {open.length === 0 ? (
           <p class="hint">{t("incidents.noneOpen")}</p>
@@ -81,7 +82,7 @@ function List({
             ))}
           </ul>
         )}
-      </section>
+      </Card>
       {days.map(({ name, rows }) => (
         <section class="card" key={name} aria-label={name}>
           <header class="card-head">

@@ -6,7 +6,7 @@ import { useResource } from "../api/resource.ts";
 import { Confirm, Dialog } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { useFormFault } from "../parts/form-fault.ts";
-import { Icon } from "../parts/icon.tsx";
+import { AddButton } from "../parts/icon-button.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
@@ -30,11 +30,7 @@ export function Keys() {
   return (
     <div class="screen">
       <SettingsHead title="nav.keys">
-        {canEdit.value && (
-          <button type="button" class="button primary" onClick={() => (making.value = true)}>
-            <Icon name="plus" size={16} /> {t("keys.make")}
-          </button>
-        )}
+        {canEdit.value && <AddButton label={t("keys.make")} act={() => (making.value = true)} />}
       </SettingsHead>
       <Show resource={list} rows={4}>
         {({ keys }) =>

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
+import { Card } from "../parts/card.tsx";
 import { Failed } from "../parts/states.tsx";
 import { incidentState, serviceNow } from "../state/project.ts";
 import { timeOf } from "../words/times.ts";
@@ -38,10 +39,7 @@ export function LastHour() {
 function Told({ incidents }: { incidents: readonly Incident[] }) {
   const { wentDown, cameBack, bars } = useMemo(() => inHour(incidents, serviceNow()), [incidents]);
   return (
-    <section class="card" aria-labelledby="last-hour">
-      <header class="card-head">
-        <h2 id="last-hour">{t("overview.lastHour")}</h2>
-      </header>
+    <Card id="last-hour" title={t("overview.lastHour")}>
       {wentDown + cameBack === 0 ? (
         <p class="hint">{t("overview.calmHour")}</p>
       ) : (
@@ -52,7 +50,7 @@ function Told({ incidents }: { incidents: readonly Incident[] }) {
           <Bars bars={bars} />
         </>
       )}
-    </section>
+    </Card>
   );
 }
 

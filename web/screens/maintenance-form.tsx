@@ -2,23 +2,22 @@
 import { type Signal, useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
-import { SelectField, TextField } from "../parts/field.tsx";
+import { CheckField, SelectField, TextField } from "../parts/field.tsx";
 import { FieldError } from "../parts/field-fault.ts";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { listOf } from "../parts/monitor-fields.ts";
 import { readSelector, SelectorField, subscriptions } from "../parts/selector-field.tsx";
+import { DAYS, Week } from "../parts/week.tsx";
 import { ZoneField } from "../parts/zone-field.tsx";
 import { say } from "../state/notices.ts";
 import { serviceNow, shown } from "../state/project.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
-import { weekday } from "../words/times.ts";
 import { t } from "../words/words.ts";
 import { instantOf, localText, zoneName } from "../words/zone.ts";
 import type { Schedule } from "./maintenance-schedules.tsx";
 
 const HOUR_MS = 3_600_000;
 const REPEATS = ["once", "weekly", "cron"] as const;
-const DAYS = [1, 2, 3, 4, 5, 6, 7] as const;
 
 interface Form {
   readonly title: string;
@@ -101,7 +100,7 @@ export function EditMaintenance({
     if (schedule === null)
       await data(client.POST("/maintenances", { body: body as Schemas["CreateMaintenanceSchedule"] }));
     else await data(client.PUT("/maintenances/{id}", { params: { path: { id: schedule.id } }, body }));
-    say(t("maintenance.saved", { name: title }));
+    say(t("act.saved", { name: title }));
     changed();
   };
   const set = (change: Partial<Form>) => (form.value = { ...form.value, ...change });
@@ -150,14 +149,11 @@ function ForReaders({ form, fault }: PartProps) {
         value={text}
         onValue={(word) => set({ text: word })}
       />
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={announce}
-          onChange={(event) => set({ announce: event.currentTarget.checked })}
-        />
-        {t("maintenance.announce")}
-      </label>
+      <CheckField
+        label={t("maintenance.announce")}
+        checked={announce}
+        onChecked={(checked) => set({ announce: checked })}
+      />
     </>
   );
 }
@@ -221,25 +217,11 @@ function Turns({ form, fault }: PartProps) {
   );
 }
 
-function Days({ days, onDays }: { days: readonly number[]; onDays: (days: readonly number[]) => void }) {
+function Days(props: Parameters<typeof Week>[0]) {
   return (
     <fieldset class="checks">
       <legend>{t("maintenance.days")}</legend>
-      <div class="week">
-        {DAYS.map((day) => (
-          <label class="check" key={day}>
-            <input
-              type="checkbox"
-              checked={days.includes(day)}
-              onChange={(event) => {
-                const { checked } = event.currentTarget;
-                onDays(DAYS.filter((one) => (one === day ? checked : days.includes(one))));
-              }}
-            />
-            {weekday(day)}
-          </label>
-        ))}
-      </div>
+      <Week {...props} />
     </fieldset>
   );
 }

@@ -1,11 +1,12 @@
 /** Schedules of maintenance: once, on days of the week, or by a cron pattern, for monitors that a selector names when a turn comes. */
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
-import { Confirm } from "../parts/dialog.tsx";
+import { Delete } from "../parts/delete.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { EditAndDelete } from "../parts/icon-button.tsx";
 import { subscriptions } from "../parts/selector-field.tsx";
 import { Moment } from "../parts/time.tsx";
-import { attempt, say } from "../state/notices.ts";
+import { attempt } from "../state/notices.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { canEdit } from "../state/session.ts";
 import { weekday } from "../words/times.ts";
@@ -23,6 +24,7 @@ export function Schedules({
   changed: () => void;
 }) {
   const deleting = useSignal<Schedule | null>(null);
+  const removed = deleting.value;
   return (
     <>
       <ul class="card lines" aria-label={t("maintenance.schedules")}>
@@ -36,8 +38,13 @@ export function Schedules({
           />
         ))}
       </ul>
-      {deleting.value !== null && (
-        <Delete schedule={deleting.value} close={() => (deleting.value = null)} changed={changed} />
+      {removed !== null && (
+        <Delete
+          what="maintenance"
+          name={removed.title}
+          close={() => (deleting.value = null)}
+          act={() => data(client.DELETE("/maintenances/{id}", { params: { path: { id: removed.id } } })).then(changed)}
+        />
       )}
     </>
   );
@@ -84,12 +91,7 @@ function Line({ schedule, edit, remove, changed }: LineProps) {
               {t("maintenance.end")}
             </button>
           )}
-          <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={edit}>
-            <Icon name="pencil" size={14} />
-          </button>
-          <button type="button" class="button small" aria-label={t("act.deleteOf", { name })} onClick={remove}>
-            <Icon name="trash-2" size={14} />
-          </button>
+          <EditAndDelete name={name} edit={edit} remove={remove} />
         </div>
       )}
     </li>
@@ -116,31 +118,5 @@ function When({ schedule: { schedule, timezone } }: { schedule: Schedule }) {
       )}
       {` · ${minutes} · ${timezone}`}
     </>
-  );
-}
-
-function Delete({
-  schedule: { id, title: name },
-  close,
-  changed,
-}: {
-  schedule: Schedule;
-  close: () => void;
-  changed: () => void;
-}) {
-  return (
-    <Confirm
-      title={t("maintenance.deleteTitle")}
-      close={close}
-      confirm={t("act.delete")}
-      danger
-      act={async () => {
-        await data(client.DELETE("/maintenances/{id}", { params: { path: { id } } }));
-        say(t("maintenance.deleted", { name }));
-        changed();
-      }}
-    >
-      <p>{t("maintenance.deleteText", { name })}</p>
-    </Confirm>
   );
 }

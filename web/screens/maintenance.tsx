@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Icon } from "../parts/icon.tsx";
+import { AddButton } from "../parts/icon-button.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { Moment } from "../parts/time.tsx";
@@ -32,11 +32,7 @@ export function Maintenance() {
     <div class="screen">
       <header class="screen-head">
         <h1>{t("nav.maintenance")}</h1>
-        {canEdit.value && (
-          <button type="button" class="button primary" onClick={() => (editing.value = "new")}>
-            <Icon name="plus" size={16} /> {t("maintenance.add")}
-          </button>
-        )}
+        {canEdit.value && <AddButton label={t("maintenance.add")} act={() => (editing.value = "new")} />}
       </header>
       <Show resource={list} rows={6}>
         {({ maintenances, schedules }) =>

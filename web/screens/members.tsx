@@ -2,10 +2,12 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { SelectField, TextField } from "../parts/field.tsx";
 import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton, IconButton } from "../parts/icon-button.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Show } from "../parts/states.tsx";
 import { attempt, say } from "../state/notices.ts";
@@ -22,13 +24,11 @@ export function Members() {
   const removing = useSignal<Member | null>(null);
   const list = useResource((signal) => data(client.GET("/members", { signal })), "members");
   return (
-    <section class="card" aria-labelledby="members">
-      <header class="card-head">
-        <h2 id="members">{t("members.title")}</h2>
-        <button type="button" class="button small" onClick={() => (inviting.value = true)}>
-          <Icon name="plus" size={14} /> {t("members.invite")}
-        </button>
-      </header>
+    <Card
+      id="members"
+      title={t("members.title")}
+      beside={<AddButton small label={t("members.invite")} act={() => (inviting.value = true)} />}
+    >
       <Show resource={list} rows={3}>
         {({ members }) => (
           <ul class="lines" aria-label={t("members.title")}>
@@ -59,7 +59,7 @@ export function Members() {
       {removing.value !== null && (
         <Remove member={removing.value} close={() => (removing.value = null)} changed={list.reload} />
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -92,16 +92,7 @@ function Line({ member, changed, remove }: { member: Member; changed: () => void
             </option>
           ))}
         </select>
-        {!isSelf && (
-          <button
-            type="button"
-            class="button small"
-            aria-label={t("members.removeOf", { name: shown })}
-            onClick={remove}
-          >
-            <Icon name="trash-2" size={14} />
-          </button>
-        )}
+        {!isSelf && <IconButton icon="trash-2" label={t("members.removeOf", { name: shown })} act={remove} />}
       </div>
     </li>
   );

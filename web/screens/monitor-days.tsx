@@ -2,6 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Card } from "../parts/card.tsx";
 import { Show } from "../parts/states.tsx";
 import { Table } from "../parts/table.tsx";
 import { dayOfUtc, duration } from "../words/times.ts";
@@ -26,9 +27,10 @@ export function Days({ id }: { id: string }) {
   );
   const asTable = useSignal(false);
   return (
-    <section class="card" aria-labelledby="days">
-      <header class="card-head">
-        <h2 id="days">{t("days.title", { n: DAYS })}</h2>
+    <Card
+      id="days"
+      title={t("days.title", { n: DAYS })}
+      beside={
         <button
           type="button"
           class="button small"
@@ -37,7 +39,8 @@ export function Days({ id }: { id: string }) {
         >
           {t("days.table")}
         </button>
-      </header>
+      }
+    >
       <Show resource={days} rows={2}>
         {(view) => (
           <>
@@ -53,7 +56,7 @@ export function Days({ id }: { id: string }) {
           </>
         )}
       </Show>
-    </section>
+    </Card>
   );
 }
 

@@ -2,7 +2,8 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Icon } from "../parts/icon.tsx";
+import { Card } from "../parts/card.tsx";
+import { IconButton } from "../parts/icon-button.tsx";
 import { later } from "../parts/later.tsx";
 import { KIND_FIELDS, textOf } from "../parts/monitor-fields.ts";
 import { Show } from "../parts/states.tsx";
@@ -28,11 +29,11 @@ export function ChecksList({ results: { results } }: { results: Schemas["Monitor
   const row = results.find(({ id }) => id === chosen.value);
   if (shown.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="checks">
-      <header class="card-head">
-        <h2 id="checks">{t("checks.title")}</h2>
-        <span class="faint">{t("checks.newest", { n: shown.length })}</span>
-      </header>
+    <Card
+      id="checks"
+      title={t("checks.title")}
+      beside={<span class="faint">{t("checks.newest", { n: shown.length })}</span>}
+    >
       <ul class="beats" aria-label={t("checks.title")}>
         {shown.map(({ id, status, latency_ms: ms, tested_at: at, explain, error_message: message }) => (
           <li key={id}>
@@ -56,7 +57,7 @@ export function ChecksList({ results: { results } }: { results: Schemas["Monitor
           <Why message={row.error_message ?? t("checks.passed")} explain={row.explain} />
         </div>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -68,20 +69,14 @@ export function Locations({ view, changed }: { view: View; changed: () => void }
   const isOfJobs = view.type === "push";
   if (rows.length === 0 && isOfJobs) return null;
   return (
-    <section class="card" aria-labelledby="locations">
-      <header class="card-head">
-        <h2 id="locations">{t("locations.title")}</h2>
-        {canEdit.value && !isOfJobs && (
-          <button
-            type="button"
-            class="button small"
-            aria-label={t("locations.edit")}
-            onClick={() => (editing.value = true)}
-          >
-            <Icon name="pencil" size={14} />
-          </button>
-        )}
-      </header>
+    <Card
+      id="locations"
+      title={t("locations.title")}
+      beside={
+        canEdit.value &&
+        !isOfJobs && <IconButton icon="pencil" label={t("locations.edit")} act={() => (editing.value = true)} />
+      }
+    >
       {editing.value && (
         <EditLocations id={view.id} name={view.name} close={() => (editing.value = false)} changed={changed} />
       )}
@@ -104,7 +99,7 @@ export function Locations({ view, changed }: { view: View; changed: () => void }
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -112,13 +107,15 @@ export function Locations({ view, changed }: { view: View; changed: () => void }
 export function Configs({ view: { subscription } }: { view: View }) {
   if (subscription === undefined) return null;
   return (
-    <section class="card" aria-labelledby="configs">
-      <header class="card-head">
-        <h2 id="configs">{t("configs.title")}</h2>
+    <Card
+      id="configs"
+      title={t("configs.title")}
+      beside={
         <span class="faint">
           {t("configs.healthy", { n: subscription.healthy_count, total: subscription.config_count })}
         </span>
-      </header>
+      }
+    >
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <section class="scroll" tabIndex={0} aria-label={t("configs.title")}>
         <table class="table">
@@ -150,7 +147,7 @@ export function Configs({ view: { subscription } }: { view: View }) {
           </tbody>
         </table>
       </section>
-    </section>
+    </Card>
   );
 }
 
@@ -158,10 +155,7 @@ export function Settings({ view }: { view: View }) {
   const record = view as unknown as Readonly<Record<string, unknown>>;
   const specs = KIND_FIELDS[view.type].filter(({ name, type }) => type !== "secret" && textOf(record[name]) !== "");
   return (
-    <section class="card" aria-labelledby="settings">
-      <header class="card-head">
-        <h2 id="settings">{t("monitor.settings")}</h2>
-      </header>
+    <Card id="settings" title={t("monitor.settings")}>
       <dl class="facts">
         {specs.map(({ name, label, type }) => (
           <div key={name}>
@@ -205,7 +199,7 @@ export function Settings({ view }: { view: View }) {
           </dd>
         </div>
       </dl>
-    </section>
+    </Card>
   );
 }
 
@@ -215,10 +209,7 @@ export function History({ id }: { id: string }) {
     id,
   );
   return (
-    <section class="card" aria-labelledby="history">
-      <header class="card-head">
-        <h2 id="history">{t("monitor.history")}</h2>
-      </header>
+    <Card id="history" title={t("monitor.history")}>
       <Show resource={history} rows={2}>
         {({ entries }) => (
           <ul class="plain-list">
@@ -234,6 +225,6 @@ export function History({ id }: { id: string }) {
           </ul>
         )}
       </Show>
-    </section>
+    </Card>
   );
 }

@@ -4,7 +4,8 @@ import { useEffect } from "preact/hooks";
 import { client, data, type Schemas } from "../api/client.ts";
 import { watch } from "../api/live.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
-import { Confirm } from "../parts/dialog.tsx";
+import { Card } from "../parts/card.tsx";
+import { Delete } from "../parts/delete.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { IncidentLine } from "../parts/incident-line.tsx";
 import { later } from "../parts/later.tsx";
@@ -128,20 +129,16 @@ function Head({ view, changed }: { view: MonitorView; changed: () => void }) {
       {canEdit.value && <Acts view={view} changed={changed} ask={(what) => (asking.value = what)} />}
       {asking.value === "edit" && <EditMonitor view={view} close={close} changed={changed} />}
       {asking.value === "delete" && (
-        <Confirm
-          title={t("monitor.deleteTitle")}
+        <Delete
+          what="monitor"
+          name={view.name}
           close={close}
-          confirm={t("act.delete")}
-          danger
           act={async () => {
             await data(client.DELETE("/servers/{id}", { params: { path: { id: view.id } } }));
-            say(t("monitor.deleted", { name: view.name }));
             go("/monitors");
             void loadOverview();
           }}
-        >
-          <p>{t("monitor.deleteText", { name: view.name })}</p>
-        </Confirm>
+        />
       )}
     </header>
   );
@@ -261,16 +258,19 @@ function WhyCard({ view, results }: { view: MonitorView; results: Results }) {
   if (failure === undefined) return null;
   const isNow = view.status !== "healthy" && view.status !== "paused";
   return (
-    <section class={isNow ? "card bad" : "card"} aria-labelledby="why">
-      <header class="card-head">
-        <h2 id="why">{t("why.title")}</h2>
+    <Card
+      id="why"
+      title={t("why.title")}
+      isBad={isNow}
+      beside={
         <span class="faint">
           {!isNow && `${t("why.lastFailure")} `}
           <Ago at={failure.tested_at} />
         </span>
-      </header>
+      }
+    >
       <Why message={failure.error_message} explain={failure.explain} />
-    </section>
+    </Card>
   );
 }
 
@@ -349,15 +349,17 @@ function Incidents({ id }: { id: string }) {
   );
   useReloadOn(list, `${incidentNews.value}`);
   return (
-    <section class="card" aria-labelledby="incidents-of">
-      <header class="card-head">
-        <h2 id="incidents-of">{t("nav.incidents")}</h2>
-        {(list.state.value.value?.total ?? 0) > SHOWN_INCIDENTS && (
+    <Card
+      id="incidents-of"
+      title={t("nav.incidents")}
+      beside={
+        (list.state.value.value?.total ?? 0) > SHOWN_INCIDENTS && (
           <a href={`#/incidents?monitor=${id}`}>
             {t("overview.allIncidents", { n: list.state.value.value?.total ?? 0 })}
           </a>
-        )}
-      </header>
+        )
+      }
+    >
       <Show resource={list} rows={2}>
         {({ incidents }) =>
           incidents.length === 0 ? (
@@ -377,6 +379,6 @@ function Incidents({ id }: { id: string }) {
           <a href={`#/maintenance?monitor=${id}`}>{t("maintenance.add")}</a>
         </p>
       )}
-    </section>
+    </Card>
   );
 }

@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
 import { BulkBar } from "../parts/bulk.tsx";
 import { Exports } from "../parts/exports.tsx";
+import { CheckField } from "../parts/field.tsx";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { useMedia } from "../parts/media.ts";
@@ -332,15 +333,13 @@ function Chooser({ names }: { names: readonly ColumnName[] }) {
       </summary>
       <fieldset class="chooser-panel" aria-label={t("columns.title")} tabIndex={-1}>
         {COLUMNS.map(({ name, title }) => (
-          <label class="check" key={name}>
-            <input
-              type="checkbox"
-              checked={name !== "check" && names.includes(name)}
-              disabled={name !== "check" && FIXED_COLUMNS.has(name)}
-              onChange={(event) => name !== "check" && toggle(name, event.currentTarget.checked)}
-            />
-            {t(title)}
-          </label>
+          <CheckField
+            key={name}
+            label={t(title)}
+            checked={name !== "check" && names.includes(name)}
+            disabled={name !== "check" && FIXED_COLUMNS.has(name)}
+            onChecked={(checked) => name !== "check" && toggle(name, checked)}
+          />
         ))}
       </fieldset>
     </details>

@@ -3,7 +3,7 @@ import { type Signal, signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { ApiError, client, data, messageOf, type Schemas } from "../api/client.ts";
 import { useOpen } from "../parts/dialog.tsx";
-import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { AreaField, SelectField, TextField } from "../parts/field.tsx";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { KeptNote } from "../parts/kept-note.tsx";
@@ -252,21 +252,17 @@ function Adding() {
 
 function PasteField({ value, onValue }: { value: string; onValue: (text: string) => void }) {
   return (
-    <Field label={t("new.what")} hint={t("new.whatHint")}>
-      {(attributes) => (
-        <textarea
-          dir="auto"
-          {...attributes}
-          class="paste"
-          rows={value.includes("\n") ? 8 : 2}
-          spellcheck={false}
-          autoComplete="off"
-          placeholder={t("new.placeholder")}
-          value={value}
-          onInput={(event) => onValue(event.currentTarget.value)}
-        />
-      )}
-    </Field>
+    <AreaField
+      label={t("new.what")}
+      hint={t("new.whatHint")}
+      class="paste"
+      rows={value.includes("\n") ? 8 : 2}
+      spellcheck={false}
+      autoComplete="off"
+      placeholder={t("new.placeholder")}
+      value={value}
+      onValue={onValue}
+    />
   );
 }
 

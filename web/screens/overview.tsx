@@ -2,6 +2,7 @@
 import { useComputed } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useReloadOn, useResource } from "../api/resource.ts";
+import { Card } from "../parts/card.tsx";
 import { FilterLine, StatusCounts } from "../parts/filter-line.tsx";
 import { Grid } from "../parts/grid.tsx";
 import { Icon } from "../parts/icon.tsx";
@@ -156,13 +157,14 @@ function OpenIncidents() {
   useReloadOn(open, incidentState.value);
   const { value, error } = open.state.value;
   return (
-    <section class="card" aria-labelledby="open-incidents">
-      <header class="card-head">
-        <h2 id="open-incidents">{t("overview.openIncidents")}</h2>
-        {value !== null && value.active > 0 && (
-          <a href="#/incidents">{t("overview.allIncidents", { n: value.active })}</a>
-        )}
-      </header>
+    <Card
+      id="open-incidents"
+      title={t("overview.openIncidents")}
+      beside={
+        value !== null &&
+        value.active > 0 && <a href="#/incidents">{t("overview.allIncidents", { n: value.active })}</a>
+      }
+    >
       {error !== null && <Failed message={error} again={open.reload} />}
       {value === null ? (
         <Skeleton rows={2} />
@@ -178,7 +180,7 @@ function OpenIncidents() {
           </ul>
         </>
       )}
-    </section>
+    </Card>
   );
 }
 
@@ -187,10 +189,7 @@ function Slowest() {
   const slow = slowest(shown.value?.entries ?? [], MOST_SLOW);
   if (slow.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="slowest">
-      <header class="card-head">
-        <h2 id="slowest">{t("overview.slowest")}</h2>
-      </header>
+    <Card id="slowest" title={t("overview.slowest")}>
       <ul class="slow-list">
         {slow.map(({ id, name, status, latencyMs }) => (
           <li key={id}>
@@ -202,7 +201,7 @@ function Slowest() {
           </li>
         ))}
       </ul>
-    </section>
+    </Card>
   );
 }
 
@@ -210,10 +209,7 @@ function Expiring() {
   const now = shown.value;
   if (now === null || now.columns.expiring.length === 0) return null;
   return (
-    <section class="card" aria-labelledby="expiring">
-      <header class="card-head">
-        <h2 id="expiring">{t("overview.expiring")}</h2>
-      </header>
+    <Card id="expiring" title={t("overview.expiring")}>
       <ul class="slow-list">
         {now.columns.expiring.slice(0, MOST_EXPIRING).map(({ what, id, expires_at: at }) => {
           const [entry, atMs] = [now.byId.get(idText(id)), timeOf(at)];
@@ -232,6 +228,6 @@ function Expiring() {
           );
         })}
       </ul>
-    </section>
+    </Card>
   );
 }

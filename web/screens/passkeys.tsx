@@ -2,10 +2,12 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Card } from "../parts/card.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
 import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton, IconButton } from "../parts/icon-button.tsx";
 import { Show } from "../parts/states.tsx";
 import { Ago, Moment } from "../parts/time.tsx";
 import { say } from "../state/notices.ts";
@@ -28,15 +30,11 @@ function OwnPasskeys() {
     open.value = null;
   };
   return (
-    <section class="card" aria-labelledby="passkeys">
-      <header class="card-head">
-        <h2 id="passkeys">{t("passkeys.title")}</h2>
-        {hasPasskeys() && (
-          <button type="button" class="button small" onClick={() => (open.value = { kind: "add" })}>
-            <Icon name="plus" size={14} /> {t("passkeys.add")}
-          </button>
-        )}
-      </header>
+    <Card
+      id="passkeys"
+      title={t("passkeys.title")}
+      beside={hasPasskeys() && <AddButton small label={t("passkeys.add")} act={() => (open.value = { kind: "add" })} />}
+    >
       <Show resource={list} rows={1}>
         {({ passkeys }) =>
           passkeys.length === 0 ? (
@@ -51,7 +49,7 @@ function OwnPasskeys() {
         }
       </Show>
       {open.value !== null && <Act open={open.value} close={close} changed={list.reload} />}
-    </section>
+    </Card>
   );
 }
 
@@ -80,14 +78,7 @@ function Line({ passkey: { name, created_at: added, used_at: used }, open }: Lin
         >
           {t("passkeys.rename")}
         </button>
-        <button
-          type="button"
-          class="button small"
-          aria-label={t("passkeys.removeOf", { name })}
-          onClick={() => open("remove")}
-        >
-          <Icon name="trash-2" size={14} />
-        </button>
+        <IconButton icon="trash-2" label={t("passkeys.removeOf", { name })} act={() => open("remove")} />
       </div>
     </li>
   );

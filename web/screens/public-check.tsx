@@ -2,7 +2,7 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
-import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { AreaField, SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { categoryWord } from "../parts/why.tsx";
@@ -72,21 +72,17 @@ export function PublicCheck(_: { close: () => void }) {
     <main class="sign-in">
       <form class="card wide" onSubmit={submit}>
         <Head />
-        <Field label={t("publicCheck.what")} hint={t("publicCheck.hint")}>
-          {(attributes) => (
-            <textarea
-              dir="auto"
-              {...attributes}
-              ref={field}
-              class="paste"
-              rows={5}
-              spellcheck={false}
-              placeholder="vless://…"
-              value={asked.value.text}
-              onInput={(event) => (asked.value = { ...asked.value, text: event.currentTarget.value })}
-            />
-          )}
-        </Field>
+        <AreaField
+          label={t("publicCheck.what")}
+          hint={t("publicCheck.hint")}
+          field={field}
+          class="paste"
+          rows={5}
+          spellcheck={false}
+          placeholder="vless://…"
+          value={asked.value.text}
+          onValue={(text) => (asked.value = { ...asked.value, text })}
+        />
         <More asked={asked.value} onAsked={(next) => (asked.value = next)} />
         <button type="submit" class="button primary wide" aria-disabled={busy.value}>
           <Icon name="zap" size={16} /> {t("check.act")}

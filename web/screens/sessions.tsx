@@ -1,6 +1,7 @@
 /** Where the signed-in person is signed in, and how to end what is no longer theirs. */
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Card } from "../parts/card.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { Show } from "../parts/states.tsx";
 import { Ago, Moment } from "../parts/time.tsx";
@@ -21,15 +22,17 @@ export function Sessions() {
   };
   const others = (list.state.value.value?.total ?? 0) - 1;
   return (
-    <section class="card" aria-labelledby="sessions">
-      <header class="card-head">
-        <h2 id="sessions">{t("sessions.title")}</h2>
-        {others > 0 && (
+    <Card
+      id="sessions"
+      title={t("sessions.title")}
+      beside={
+        others > 0 && (
           <button type="button" class="button small" onClick={() => void endOthers()}>
             {t("sessions.endOthers")}
           </button>
-        )}
-      </header>
+        )
+      }
+    >
       <Show resource={list} rows={2}>
         {({ sessions }) => (
           <ul class="lines" aria-label={t("sessions.title")}>
@@ -39,7 +42,7 @@ export function Sessions() {
           </ul>
         )}
       </Show>
-    </section>
+    </Card>
   );
 }
 

@@ -3,7 +3,9 @@ import type { Signal } from "@preact/signals";
 import { SelectField, TextField } from "../parts/field.tsx";
 import type { FormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton, IconButton } from "../parts/icon-button.tsx";
 import { SelectorField } from "../parts/selector-field.tsx";
+import { withAt } from "../state/with-at.ts";
 import { t } from "../words/words.ts";
 
 const OPENS = ["problems", "always", "never"] as const;
@@ -31,11 +33,6 @@ export function namesOf(groups: readonly FilledGroup[]): readonly string[] {
     `groups.${at}.title`,
     ...components.flatMap((_, line) => ["servers", "title"].map((name) => `groups.${at}.components.${line}.${name}`)),
   ]);
-}
-
-/** @returns with another one, or without it, in that place */
-function withAt<T>(items: readonly T[], at: number, next: T | null): readonly T[] {
-  return items.flatMap((one, index) => (index !== at ? [one] : next === null ? [] : [next]));
 }
 
 export function Groups({ groups, fault }: { groups: Signal<readonly FilledGroup[]>; fault: FormFault }) {
@@ -77,14 +74,7 @@ function Group({ number, errorOf, group, set }: GroupProps) {
     <section class="card form" aria-label={t("page.group", { n: number })}>
       <header class="card-head">
         <h2>{t("page.group", { n: number })}</h2>
-        <button
-          type="button"
-          class="button small"
-          aria-label={t("page.groupRemove", { n: number })}
-          onClick={() => set(null)}
-        >
-          <Icon name="trash-2" size={14} />
-        </button>
+        <IconButton icon="trash-2" label={t("page.groupRemove", { n: number })} act={() => set(null)} />
       </header>
       <div class="pair">
         <TextField
@@ -113,9 +103,7 @@ function Group({ number, errorOf, group, set }: GroupProps) {
         ))}
       </ul>
       <div>
-        <button type="button" class="button small" onClick={() => setLines([...group.components, FRESH])}>
-          <Icon name="plus" size={14} /> {t("page.lineAdd")}
-        </button>
+        <AddButton small label={t("page.lineAdd")} act={() => setLines([...group.components, FRESH])} />
       </div>
     </section>
   );

@@ -1,8 +1,9 @@
 /** What the readers of a status page are told beside incidents. */
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { AreaField, SelectField, TextField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { EditAndDelete } from "../parts/icon-button.tsx";
 import { Show } from "../parts/states.tsx";
 import { Moment } from "../parts/time.tsx";
 import { useDraft } from "../state/drafts.ts";
@@ -110,17 +111,13 @@ function Fields({
         />
         <TextField label={t("page.updateTitle")} value={title} onValue={(word) => write({ title: word })} />
       </div>
-      <Field label={t("page.updateText")} hint={t("page.textHint")}>
-        {(attributes) => (
-          <textarea
-            dir="auto"
-            {...attributes}
-            rows={3}
-            value={text}
-            onInput={(event) => write({ text: event.currentTarget.value })}
-          />
-        )}
-      </Field>
+      <AreaField
+        label={t("page.updateText")}
+        hint={t("page.textHint")}
+        rows={3}
+        value={text}
+        onValue={(text) => write({ text })}
+      />
     </>
   );
 }
@@ -149,12 +146,7 @@ function Line({
         </p>
       </div>
       <div class="acts">
-        <button type="button" class="button small" aria-label={t("act.editOf", { name: title })} onClick={edit}>
-          <Icon name="pencil" size={14} />
-        </button>
-        <button type="button" class="button small" aria-label={t("act.deleteOf", { name: title })} onClick={remove}>
-          <Icon name="trash-2" size={14} />
-        </button>
+        <EditAndDelete name={title} edit={edit} remove={remove} />
       </div>
     </li>
   );

@@ -3,7 +3,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { client, data, messageOf, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Field, SelectField, TextField } from "../parts/field.tsx";
+import { AreaField, CheckField, Field, SelectField, TextField } from "../parts/field.tsx";
 import { type FormFault, useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { KeptNote } from "../parts/kept-note.tsx";
@@ -176,7 +176,7 @@ function Editor({ page, changed }: { page: Page; changed: () => void }) {
     }
     filled.texts.value = { ...filled.texts.value, password: "" };
     filled.settle();
-    say(t("page.saved", { name: filled.texts.value.title }));
+    say(t("act.saved", { name: filled.texts.value.title }));
     changed();
   };
   return (
@@ -242,7 +242,7 @@ function Text({ name, filled: { texts, fault }, hint, required = false }: TextPr
     <TextField
       label={t(`page.${name}`)}
       error={fault.of(name)}
-      {...(hint !== undefined && { hint })}
+      hint={hint}
       required={required}
       value={texts.value[name]}
       onValue={(text) => (texts.value = { ...texts.value, [name]: text })}
@@ -252,30 +252,24 @@ function Text({ name, filled: { texts, fault }, hint, required = false }: TextPr
 
 function Area({ name, filled: { texts, fault }, hint }: TextProps) {
   return (
-    <Field label={t(`page.${name}`)} error={fault.of(name)} {...(hint !== undefined && { hint })}>
-      {(attributes) => (
-        <textarea
-          dir="auto"
-          {...attributes}
-          rows={3}
-          value={texts.value[name]}
-          onInput={(event) => (texts.value = { ...texts.value, [name]: event.currentTarget.value })}
-        />
-      )}
-    </Field>
+    <AreaField
+      label={t(`page.${name}`)}
+      error={fault.of(name)}
+      hint={hint}
+      rows={3}
+      value={texts.value[name]}
+      onValue={(text) => (texts.value = { ...texts.value, [name]: text })}
+    />
   );
 }
 
 function Checked({ name, filled: { flags } }: { name: Flag; filled: Filled }) {
   return (
-    <label class="check">
-      <input
-        type="checkbox"
-        checked={flags.value[name]}
-        onChange={(event) => (flags.value = { ...flags.value, [name]: event.currentTarget.checked })}
-      />
-      {t(`page.show.${name}`)}
-    </label>
+    <CheckField
+      label={t(`page.show.${name}`)}
+      checked={flags.value[name]}
+      onChecked={(checked) => (flags.value = { ...flags.value, [name]: checked })}
+    />
   );
 }
 

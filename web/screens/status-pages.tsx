@@ -2,12 +2,13 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Delete } from "../parts/delete.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
 import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton, IconButton } from "../parts/icon-button.tsx";
 import { Empty, Show } from "../parts/states.tsx";
-import { say } from "../state/notices.ts";
 import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
@@ -23,11 +24,8 @@ export function StatusPages() {
   const adding = useSignal(false);
   const deleting = useSignal<Page | null>(null);
   const list = useResource((signal) => data(client.GET("/status-pages", { signal })), "status-pages");
-  const add = canEdit.value && (
-    <button type="button" class="button primary" onClick={() => (adding.value = true)}>
-      <Icon name="plus" size={16} /> {t("page.add")}
-    </button>
-  );
+  const removed = deleting.value;
+  const add = canEdit.value && <AddButton label={t("page.add")} act={() => (adding.value = true)} />;
   return (
     <div class="screen">
       <header class="screen-head">
@@ -51,8 +49,17 @@ export function StatusPages() {
         }
       </Show>
       {adding.value && <Add close={() => (adding.value = false)} />}
-      {deleting.value !== null && (
-        <Delete page={deleting.value} close={() => (deleting.value = null)} changed={list.reload} />
+      {removed !== null && (
+        <Delete
+          what="page"
+          name={removed.title}
+          close={() => (deleting.value = null)}
+          act={() =>
+            data(client.DELETE("/status-pages/{id}", { params: { path: { id: String(removed.id) } } })).then(
+              list.reload,
+            )
+          }
+        />
       )}
     </div>
   );
@@ -79,11 +86,7 @@ function Line({ page: { id, title, slug, published }, remove }: { page: Page; re
             {t("page.open")} <Icon name="external-link" size={14} />
           </a>
         )}
-        {canEdit.value && (
-          <button type="button" class="button small" aria-label={t("act.deleteOf", { name: title })} onClick={remove}>
-            <Icon name="trash-2" size={14} />
-          </button>
-        )}
+        {canEdit.value && <IconButton icon="trash-2" label={t("act.deleteOf", { name: title })} act={remove} />}
       </div>
     </li>
   );
@@ -141,21 +144,3 @@ const ALL_GROUP = () => ({
   open: "problems",
   components: [{ servers: { all: true }, title: null, text: "", merge: "each" }],
 });
-
-function Delete({ page: { id, title }, close, changed }: { page: Page; close: () => void; changed: () => void }) {
-  return (
-    <Confirm
-      title={t("page.deleteTitle")}
-      close={close}
-      confirm={t("act.delete")}
-      danger
-      act={async () => {
-        await data(client.DELETE("/status-pages/{id}", { params: { path: { id: String(id) } } }));
-        say(t("page.deleted", { name: title }));
-        changed();
-      }}
-    >
-      <p>{t("page.deleteText", { name: title })}</p>
-    </Confirm>
-  );
-}

@@ -37,7 +37,7 @@ export function EditSubscription({ view: latest, close, changed }: Props) {
       ...Object.fromEntries(read.filter(([field, value]) => value !== view[field])),
     };
     await data(client.PUT("/subscriptions/{id}", { params: { path: { id: String(view.id) } }, body }));
-    say(t("monitor.saved", { name: name.value === "" ? t("subscription.unnamed", { n: view.id }) : name.value }));
+    say(t("act.saved", { name: name.value === "" ? t("subscription.unnamed", { n: view.id }) : name.value }));
     changed();
   };
   return (

@@ -3,8 +3,9 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
-import { Confirm } from "../parts/dialog.tsx";
+import { Delete } from "../parts/delete.tsx";
 import { Exports } from "../parts/exports.tsx";
+import { CheckField } from "../parts/field.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { WindowedBody } from "../parts/rows.tsx";
 import { Scroll } from "../parts/scroll.tsx";
@@ -13,7 +14,7 @@ import { StatusMark, statusWord } from "../parts/status.tsx";
 import { useThingTitle } from "../parts/title.ts";
 import { categoryWord } from "../parts/why.tsx";
 import { copyText } from "../state/clipboard.ts";
-import { attempt, say } from "../state/notices.ts";
+import { attempt } from "../state/notices.ts";
 import { loadOverview, serviceNow, shown } from "../state/project.ts";
 import { go } from "../state/route.ts";
 import { canEdit, isAdmin } from "../state/session.ts";
@@ -87,7 +88,7 @@ function Head({ view, changed }: { view: SubscriptionView; changed: () => void }
             onClick={() =>
               void attempt(
                 () => data(client.PUT("/subscriptions/{id}", { params, body: { enabled: !view.enabled } })),
-                t("monitor.saved", { name }),
+                t("act.saved", { name }),
               ).then(changed)
             }
           >
@@ -104,7 +105,18 @@ function Head({ view, changed }: { view: SubscriptionView; changed: () => void }
       {asking.value === "edit" && (
         <EditSubscription view={view} close={() => (asking.value = null)} changed={changed} />
       )}
-      {asking.value === "delete" && <Delete id={view.id} name={name} close={() => (asking.value = null)} />}
+      {asking.value === "delete" && (
+        <Delete
+          what="subscription"
+          name={name}
+          close={() => (asking.value = null)}
+          act={async () => {
+            await data(client.DELETE("/subscriptions/{id}", { params: { path: { id: String(view.id) } } }));
+            go("/subscriptions");
+            void loadOverview();
+          }}
+        />
+      )}
     </header>
   );
 }
@@ -118,26 +130,6 @@ function Ways({ view }: { view: SubscriptionView }) {
       <span>{t("subscription.atOnce", { n: view.maxWorkers })}</span>
       <span>{view.engine === "both" ? "xray, sing-box" : view.engine}</span>
     </p>
-  );
-}
-
-function Delete({ id, name, close }: { id: number; name: string; close: () => void }) {
-  const params = { path: { id: String(id) } };
-  return (
-    <Confirm
-      title={t("subscription.deleteTitle")}
-      close={close}
-      confirm={t("act.delete")}
-      danger
-      act={async () => {
-        await data(client.DELETE("/subscriptions/{id}", { params }));
-        say(t("monitor.deleted", { name }));
-        go("/subscriptions");
-        void loadOverview();
-      }}
-    >
-      <p>{t("subscription.deleteText", { name })}</p>
-    </Confirm>
   );
 }
 
@@ -209,14 +201,11 @@ function Narrow({ all, by, onBy }: { all: readonly ConfigRow[]; by: Narrowed; on
   const countries = [...new Set(all.map(({ config }) => config.country))].filter((code) => code !== "").sort();
   return (
     <>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={by.onlyWorking}
-          onChange={(event) => onBy({ ...by, onlyWorking: event.currentTarget.checked })}
-        />
-        {t("configs.onlyWorking")}
-      </label>
+      <CheckField
+        label={t("configs.onlyWorking")}
+        checked={by.onlyWorking}
+        onChecked={(checked) => onBy({ ...by, onlyWorking: checked })}
+      />
       <select
         aria-label={t("field.protocol")}
         value={by.protocol}

@@ -5,7 +5,7 @@ import { useResource } from "../api/resource.ts";
 import { Confirm } from "../parts/dialog.tsx";
 import { TextField } from "../parts/field.tsx";
 import { useFormFault } from "../parts/form-fault.ts";
-import { Icon } from "../parts/icon.tsx";
+import { AddButton } from "../parts/icon-button.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
 import { Ago } from "../parts/time.tsx";
@@ -30,11 +30,7 @@ export function Subscriptions() {
     <div class="screen">
       <header class="screen-head">
         <h1>{t("nav.subscriptions")}</h1>
-        {canEdit.value && (
-          <button type="button" class="button primary" onClick={() => (adding.value = true)}>
-            <Icon name="plus" size={16} /> {t("subscription.add")}
-          </button>
-        )}
+        {canEdit.value && <AddButton label={t("subscription.add")} act={() => (adding.value = true)} />}
       </header>
       <Show resource={list} rows={6}>
         {({ subscriptions }) =>

@@ -3,7 +3,7 @@ import { useSignal } from "@preact/signals";
 import { EVENT_TYPES, type EventType } from "../../model/event.ts";
 import { client, data, type Schemas } from "../api/client.ts";
 import { Confirm } from "../parts/dialog.tsx";
-import { TextField } from "../parts/field.tsx";
+import { CheckField, CheckFields, TextField } from "../parts/field.tsx";
 import { useFormFault } from "../parts/form-fault.ts";
 import { say } from "../state/notices.ts";
 import { t } from "../words/words.ts";
@@ -35,7 +35,7 @@ export function EditWebhook({
     } else {
       const body = { events: chosen, ...(url.value !== "" && { url: url.value }) };
       await data(client.PUT("/webhooks/{id}", { params: { path: { id: String(webhook.id) } }, body }));
-      say(t("webhook.saved"));
+      say(t("act.saved", { name: webhook.url }));
     }
     changed();
   };
@@ -52,38 +52,16 @@ export function EditWebhook({
         value={url.value}
         onValue={(text) => (url.value = text)}
       />
-      <label class="check">
-        <input type="checkbox" checked={all.value} onChange={(event) => (all.value = event.currentTarget.checked)} />
-        {t("webhook.allEvents")}
-      </label>
-      {!all.value && <Events events={events.value} onEvents={(next) => (events.value = next)} />}
+      <CheckField label={t("webhook.allEvents")} checked={all.value} onChecked={(checked) => (all.value = checked)} />
+      {!all.value && (
+        <CheckFields
+          tall
+          legend={t("webhook.events")}
+          options={CHOSEN.map((type) => [type, <code key={type}>{type}</code>])}
+          chosen={events.value}
+          onChosen={(next) => (events.value = next)}
+        />
+      )}
     </Confirm>
-  );
-}
-
-function Events({
-  events,
-  onEvents,
-}: {
-  events: readonly EventType[];
-  onEvents: (events: readonly EventType[]) => void;
-}) {
-  return (
-    <fieldset class="checks tall">
-      <legend>{t("webhook.events")}</legend>
-      {CHOSEN.map((type) => (
-        <label class="check" key={type}>
-          <input
-            type="checkbox"
-            checked={events.includes(type)}
-            onChange={(event) => {
-              const others = events.filter((one) => one !== type);
-              onEvents(event.currentTarget.checked ? [...others, type] : others);
-            }}
-          />
-          <code>{type}</code>
-        </label>
-      ))}
-    </fieldset>
   );
 }

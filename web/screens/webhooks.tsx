@@ -2,13 +2,15 @@
 import { useSignal } from "@preact/signals";
 import { client, data, type Schemas } from "../api/client.ts";
 import { useResource } from "../api/resource.ts";
+import { Delete } from "../parts/delete.tsx";
 import { Confirm } from "../parts/dialog.tsx";
 import { Icon } from "../parts/icon.tsx";
+import { AddButton, EditAndDelete } from "../parts/icon-button.tsx";
 import { LastArrived } from "../parts/last-arrived.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
 import { Empty, Show } from "../parts/states.tsx";
 import { Moment } from "../parts/time.tsx";
-import { attempt, say } from "../state/notices.ts";
+import { attempt } from "../state/notices.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
 import { SettingsHead } from "./settings.tsx";
@@ -26,11 +28,8 @@ export function Webhooks() {
   const rotating = useSignal<Webhook | null>(null);
   const secret = useSignal<string | null>(null);
   const list = useResource((signal) => data(client.GET("/webhooks", { signal })), "webhooks", RELOAD_MS);
-  const add = canEdit.value && (
-    <button type="button" class="button primary" onClick={() => (editing.value = "new")}>
-      <Icon name="plus" size={16} /> {t("webhook.add")}
-    </button>
-  );
+  const removed = deleting.value;
+  const add = canEdit.value && <AddButton label={t("webhook.add")} act={() => (editing.value = "new")} />;
   const acts = {
     changed: list.reload,
     edit: (webhook: Webhook) => (editing.value = webhook),
@@ -47,11 +46,7 @@ export function Webhooks() {
           webhooks.length === 0 ? (
             <Empty icon="webhook" title={t("webhook.empty")} />
           ) : (
-            <ul class="card lines" aria-label={t("nav.webhooks")}>
-              {webhooks.map((webhook) => (
-                <Line key={webhook.id} webhook={webhook} {...acts} />
-              ))}
-            </ul>
+            <List webhooks={webhooks} {...acts} />
           )
         }
       </Show>
@@ -63,8 +58,15 @@ export function Webhooks() {
           made={shown}
         />
       )}
-      {deleting.value !== null && (
-        <Delete webhook={deleting.value} close={() => (deleting.value = null)} changed={list.reload} />
+      {removed !== null && (
+        <Delete
+          what="webhook"
+          name={removed.url}
+          close={() => (deleting.value = null)}
+          act={() =>
+            data(client.DELETE("/webhooks/{id}", { params: { path: { id: String(removed.id) } } })).then(list.reload)
+          }
+        />
       )}
       {rotating.value !== null && (
         <Rotate
@@ -98,6 +100,16 @@ interface Acts {
   readonly edit: (webhook: Webhook) => void;
   readonly remove: (webhook: Webhook) => void;
   readonly rotate: (webhook: Webhook) => void;
+}
+
+function List({ webhooks, ...acts }: Acts & { webhooks: readonly Webhook[] }) {
+  return (
+    <ul class="card lines" aria-label={t("nav.webhooks")}>
+      {webhooks.map((webhook) => (
+        <Line key={webhook.id} webhook={webhook} {...acts} />
+      ))}
+    </ul>
+  );
 }
 
 function Line({ webhook, ...acts }: Acts & { webhook: Webhook }) {
@@ -165,17 +177,7 @@ function LineActs({ webhook, changed, edit, remove, rotate }: Acts & { webhook: 
       >
         {t("webhook.rotate")}
       </button>
-      <button type="button" class="button small" aria-label={t("act.editOf", { name })} onClick={() => edit(webhook)}>
-        <Icon name="pencil" size={14} />
-      </button>
-      <button
-        type="button"
-        class="button small"
-        aria-label={t("act.deleteOf", { name })}
-        onClick={() => remove(webhook)}
-      >
-        <Icon name="trash-2" size={14} />
-      </button>
+      <EditAndDelete name={name} edit={() => edit(webhook)} remove={() => remove(webhook)} />
     </div>
   );
 }
@@ -231,32 +233,6 @@ function DeliveryLine({
         )}
       </span>
     </li>
-  );
-}
-
-function Delete({
-  webhook: { id, url },
-  close,
-  changed,
-}: {
-  webhook: Webhook;
-  close: () => void;
-  changed: () => void;
-}) {
-  return (
-    <Confirm
-      title={t("webhook.deleteTitle")}
-      close={close}
-      confirm={t("act.delete")}
-      danger
-      act={async () => {
-        await data(client.DELETE("/webhooks/{id}", { params: { path: { id: String(id) } } }));
-        say(t("webhook.deleted"));
-        changed();
-      }}
-    >
-      <p>{t("webhook.deleteText", { name: url })}</p>
-    </Confirm>
   );
 }
 
