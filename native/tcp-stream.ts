@@ -108,6 +108,8 @@ class EpollStream implements TcpStream {
   #state: "connecting" | "connected" | "closed" = "connecting";
   /** Not yet taken by the kernel. */
   #unsent: Uint8Array | null = null;
+  /** What sending failed with: told once everything is read that the peer said before it closed. */
+  #sendErrno = 0;
   #hasEnded = false;
 
   constructor(streams: EpollStreams, fd: number, ip: string, port: number, listener: TcpStreamListener) {
@@ -138,7 +140,7 @@ class EpollStream implements TcpStream {
   };
 
   send(bytes: Uint8Array): void {
-    if (this.#state !== "connected") return;
+    if (this.#state !== "connected" || this.#sendErrno !== 0) return;
     if (this.#unsent !== null) {
       this.#unsent = Buffer.concat([this.#unsent, bytes]);
       return;
@@ -154,7 +156,11 @@ class EpollStream implements TcpStream {
       const errno = libc.errno();
       if (errno === EINTR) continue;
       if (errno === EAGAIN) this.#unsent = rest;
-      else this.#fail("write", errno);
+      else {
+        // A server may answer before it has read the whole question, and close: its answer is still here.
+        this.#sendErrno = errno;
+        setImmediate(() => this.#read(EPOLLERR));
+      }
       return;
     }
   }
@@ -177,7 +183,12 @@ class EpollStream implements TcpStream {
       if (length < 0) {
         const errno = libc.errno();
         if (errno === EINTR) continue;
-        if (errno !== EAGAIN) this.#fail("read", errno);
+        if (this.#sendErrno !== 0) this.#fail("write", this.#sendErrno);
+        else if (errno !== EAGAIN) this.#fail("read", errno);
+        return;
+      }
+      if (length === 0 && this.#sendErrno !== 0) {
+        this.#fail("write", this.#sendErrno);
         return;
       }
       if (length === 0) {

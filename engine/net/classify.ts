@@ -104,11 +104,21 @@ function ofFault(fault: NetworkFault): Classified {
  */
 function ofMany(errors: readonly unknown[], stage: Phase | null, depth: number): Classified {
   const all = errors.map((each) => classifyDeep(each, stage, depth + 1));
-  const telling =
-    all.find(({ verdict }) => verdict === "unfit") ??
-    all.find(({ verdict }) => verdict !== "unreachable" && verdict !== "unsupported") ??
-    all.find(({ verdict }) => verdict !== "unsupported");
-  return telling ?? all[0] ?? { verdict: "internal-error", message: "All attempts failed" };
+  return all[tellingIndex(all)] ?? { verdict: "internal-error", message: "All attempts failed" };
+}
+
+/** Which of several attempts decides what classify() says of their AggregateError. */
+export function mostTellingOf(errors: readonly unknown[], stage: Phase | null): number {
+  return tellingIndex(errors.map((each) => classify(each, stage)));
+}
+
+function tellingIndex(all: readonly Classified[]): number {
+  const ranks = all.map(({ verdict }): number => {
+    if (verdict === "unfit") return 3;
+    if (verdict === "unreachable") return 1;
+    return verdict === "unsupported" ? 0 : 2;
+  });
+  return ranks.indexOf(Math.max(...ranks));
 }
 
 /** The message of a time-out depends on its phase. A time-out while resolving means that the name got no address. */

@@ -2,8 +2,9 @@
  * Tries several addresses of one name: the next one starts at once when one fails, else after RFC 8305's delay; the first that connects wins.
  * The sockets are the caller's: native ones, or Node's (stream.ts).
  */
+import { mostTellingOf } from "../net/classify.ts";
 import { NetworkFault, whenAborted } from "../net/fault.ts";
-import { localAddresses } from "./local-addresses.ts";
+import { type LocalAddresses, localAddresses } from "./local-addresses.ts";
 import type { Address, DialContext } from "./transport.ts";
 
 /** RFC 8305 section 5, "Connection Attempt Delay". */
@@ -11,8 +12,11 @@ const ATTEMPT_DELAY_MS = 250;
 /** More addresses of one name are not tried in one check. */
 const ATTEMPT_LIMIT = 8;
 
-/** What connecting gives when this machine has no way to the address's family at all (connect(2)). */
-const NO_ROUTE_CODES = new Set(["ENETUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"]);
+/** What connecting gives when this machine has no way to the address's family at all (connect(2)). Over IPv4 EADDRNOTAVAIL is a lack of ports. */
+const NO_ROUTE_CODES = {
+  4: ["ENETUNREACH", "EAFNOSUPPORT"],
+  6: ["ENETUNREACH", "EADDRNOTAVAIL", "EAFNOSUPPORT"],
+} as const;
 
 /** One connect under way. */
 export interface RaceAttempt {
@@ -32,8 +36,9 @@ export interface ConnectRaceOptions<Won> {
 export class ConnectRace<Won> {
   readonly #options: ConnectRaceOptions<Won>;
   readonly #addresses: readonly Address[];
-  readonly #running = new Set<RaceAttempt>();
-  readonly #faults: unknown[] = [];
+  /** Where each goes, the one that waits longest first. */
+  readonly #running = new Map<RaceAttempt, Address>();
+  readonly #faults: { readonly error: unknown; readonly address: Address }[] = [];
   #next = 0;
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;
@@ -60,39 +65,54 @@ export class ConnectRace<Won> {
     const address = this.#addresses[this.#next];
     if (address === undefined || this.#isOver) return;
     this.#next++;
-    const { context, port } = this.#options;
-    context.tried(endpointOf(address, port));
+    this.#name(address);
     if (this.#next < this.#addresses.length) this.#timer = setTimeout(() => this.#attempt(), ATTEMPT_DELAY_MS);
     let attempt: RaceAttempt | null = null;
     try {
       attempt = this.#options.attempt(
         address,
         (won) => this.#connected(attempt, address, won),
-        (error) => this.#failed(attempt, ourOwnWay(error, address)),
+        (error) => this.#failed(attempt, address, ourOwnWay(error, address)),
       );
-      this.#running.add(attempt);
+      this.#running.set(attempt, address);
     } catch (error) {
-      this.#failed(null, error instanceof Error ? ourOwnWay(error, address) : error);
+      this.#failed(null, address, error instanceof Error ? ourOwnWay(error, address) : error);
     }
   }
 
   #connected(attempt: RaceAttempt | null, address: Address, won: Won): void {
-    const { addresses, context, port, resolve } = this.#options;
+    const { addresses, resolve } = this.#options;
     // The explanation names the address that answered, not the last one tried.
-    if (addresses.length > 1) context.tried(endpointOf(address, port));
+    if (addresses.length > 1) this.#name(address);
     if (this.#end(attempt)) resolve(won, address);
   }
 
-  #failed(attempt: RaceAttempt | null, error: unknown): void {
+  #failed(attempt: RaceAttempt | null, address: Address, error: unknown): void {
     if (attempt !== null) this.#running.delete(attempt);
     if (this.#isOver) return;
-    this.#faults.push(error);
-    if (this.#next < this.#addresses.length) this.#attempt();
-    else if (this.#running.size === 0 && this.#end(null)) {
-      this.#options.reject(
-        this.#faults.length === 1 ? error : new AggregateError(this.#faults, "no address could be connected to"),
-      );
+    this.#faults.push({ error, address });
+    if (this.#next < this.#addresses.length) {
+      this.#attempt();
+      return;
     }
+    // Should the deadline pass, it passes for this one.
+    const [waiting] = this.#running.values();
+    if (waiting !== undefined) this.#name(waiting);
+    else if (this.#end(null)) this.#tell();
+  }
+
+  #tell(): void {
+    const errors = this.#faults.map((fault) => fault.error);
+    const telling = this.#faults[mostTellingOf(errors, "connect")];
+    if (telling !== undefined && errors.length > 1) this.#name(telling.address);
+    this.#options.reject(
+      errors.length === 1 ? errors[0] : new AggregateError(errors, "no address could be connected to"),
+    );
+  }
+
+  /** For the explanation. */
+  #name(address: Address): void {
+    this.#options.context.tried(endpointOf(address, this.#options.port));
   }
 
   /** @returns whether it was still going on */
@@ -100,16 +120,22 @@ export class ConnectRace<Won> {
     if (this.#isOver) return false;
     this.#isOver = true;
     clearTimeout(this.#timer);
-    for (const attempt of this.#running) if (attempt !== winner) attempt.close();
+    for (const attempt of this.#running.keys()) if (attempt !== winner) attempt.close();
     return true;
   }
 }
 
-/** A machine without IPv6 proves nothing about an IPv6 target. */
-export function ourOwnWay(error: Error, { family }: Address): Error {
-  if (family === 4 || !("code" in error) || !NO_ROUTE_CODES.has(String(error.code)) || localAddresses().hasIpv6)
-    return error;
-  return new NetworkFault("unsupported", "This checker has no IPv6", { cause: error });
+/** A machine without IPv6 proves nothing about an IPv6 target, and one that has IPv6 alone nothing about an IPv4 target. */
+export function ourOwnWay(
+  error: Error,
+  { family }: Address,
+  { has }: Pick<LocalAddresses, "has"> = localAddresses(),
+): Error {
+  const codes: readonly string[] = NO_ROUTE_CODES[family];
+  if (!("code" in error) || !codes.includes(String(error.code))) return error;
+  // Without either family the network is cut, which the canaries say.
+  const isMissing = family === 6 ? !has(6) : has(6) && !has(4);
+  return isMissing ? new NetworkFault("unsupported", `This checker has no IPv${family}`, { cause: error }) : error;
 }
 
 export function endpointOf({ ip, family }: Address, port: number): string {

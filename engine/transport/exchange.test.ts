@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { classify } from "../net/classify.ts";
 import { DeadlinePassed, NetworkFault } from "../net/fault.ts";
+import { ourOwnWay } from "./connect-race.ts";
 import { exchangeTcp as nodeExchangeTcp } from "./exchange.ts";
 import { createExchanger, type Exchanger } from "./native-exchange.ts";
 import { type CheckRig, closedPort, makeCheck, openBlackHole, openTcpPeer, type Peer } from "./peers.suite.ts";
@@ -164,6 +165,42 @@ describe.each(["native", "node"] as const)("exchangeTcp, %s", (way) => {
     expect(await ask([{ ip: "255.255.255.255", family: 4 }], 80, new Reader(1))).toContain("unreachable");
   });
 
+  it("hears an answer that comes before the question was sent whole, and its sender has closed", async () => {
+    const question = Buffer.alloc(20_000_000, "?");
+    const peer = await kept(
+      openTcpPeer((socket) => {
+        // With bytes unread it closes by reset.
+        socket.pause();
+        socket.write("answer", () => setTimeout(() => socket.destroy(), 20));
+      }),
+    );
+    for (let round = 0; round < 5; round++) {
+      const late = new Reader(7);
+      expect(await ask([V4], peer.port, late, undefined, question)).toMatch(/^closed: /);
+      expect(late.bytes.toString()).toBe("answer");
+      expect(await ask([V4], peer.port, new Reader(6), undefined, question)).toBe("ok");
+    }
+  });
+
+  it("names the address whose failure is told", async () => {
+    const named = async (addresses: readonly Address[], port: number, end: string): Promise<string | undefined> => {
+      const check = makeCheck({} as Transport);
+      const asking = ask(addresses, port, new Reader(6), check);
+      if (end === "timeout") {
+        await expect.poll(() => check.tried.length).toBe(addresses.length + 1);
+        check.expire();
+      }
+      expect(await asking).toContain(end);
+      return check.tried.at(-1);
+    };
+    const port = await closedPort();
+    const nowhere: Address = { ip: "255.255.255.255", family: 4 };
+    expect(await named([V4, nowhere], port, "refused")).toBe(`127.0.0.1:${port}`);
+    expect(await named([nowhere, V4], port, "refused")).toBe(`127.0.0.1:${port}`);
+    const hole = await kept(openBlackHole());
+    expect(await named([V4, V6], hole.port, "timeout")).toBe(`127.0.0.1:${hole.port}`);
+  });
+
   it("goes on to the next address when one refuses or is silent", async () => {
     const peer = await kept(openTcpPeer(echoing("answer"), "::1"));
     const check = makeCheck({} as Transport);
@@ -238,4 +275,26 @@ describe.each(["native", "node"] as const)("exchangeTcp, %s", (way) => {
     });
     expect(new Set(await Promise.all(all))).toEqual(new Set([true]));
   });
+});
+
+it.each<[machine: (4 | 6)[], code: string, family: 4 | 6, isOurs: boolean]>([
+  [[4], "ENETUNREACH", 6, true],
+  [[], "ENETUNREACH", 6, true],
+  [[4], "EADDRNOTAVAIL", 6, true],
+  [[4, 6], "ENETUNREACH", 6, false],
+  [[6], "ENETUNREACH", 4, true],
+  [[6], "EADDRNOTAVAIL", 4, false],
+  [[6], "ECONNREFUSED", 4, false],
+  [[4], "ENETUNREACH", 4, false],
+  // A network that is cut.
+  [[], "ENETUNREACH", 4, false],
+])("a machine with addresses of %j: %s over IPv%i is a lack of ours: %s", (families, code, family, isOurs) => {
+  const error = Object.assign(new Error(code), { code });
+  const found = ourOwnWay(error, { ip: "", family }, { has: (one) => families.includes(one) });
+  expect(found === error).toBe(!isOurs);
+  if (isOurs)
+    expect(classify(found, "connect")).toMatchObject({
+      verdict: "unsupported",
+      message: `This checker has no IPv${family}`,
+    });
 });

@@ -10,6 +10,7 @@ import { loadLibc } from "../../native/libc.ts";
 import { openReadiness } from "../../native/readiness.ts";
 import { openSystemPing, type SystemPing } from "../../native/system-ping.ts";
 import { faultOfAbort, NetworkFault } from "../net/fault.ts";
+import { ourOwnWay } from "./connect-race.ts";
 import { EchoSockets } from "./echo-sockets.ts";
 import { METHOD_WORDS, PingRun } from "./ping-run.ts";
 import type { Address, DialContext, PingOptions, PingReport } from "./transport.ts";
@@ -79,7 +80,7 @@ export function createPing(only: readonly PingMethod[] = ["icmp-datagram", "icmp
           : new PingRun(found.sockets, found.method, address, options, context).start());
       } catch (error) {
         if (isNoLongerAllowed(error)) drop(found);
-        throw error;
+        throw error instanceof Error ? ourOwnWay(error, address) : error;
       }
     },
     get method() {

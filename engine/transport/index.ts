@@ -6,7 +6,7 @@ import { NetworkFault, whenAborted } from "../net/fault.ts";
 import { isLoopbackName, literalOf } from "../net/literal.ts";
 import { toAsciiName } from "../protocols/dns/name.ts";
 import { after } from "./after.ts";
-import { endpointOf } from "./connect-race.ts";
+import { endpointOf, ourOwnWay } from "./connect-race.ts";
 import { createTlsConnector } from "./connect-tls.ts";
 import { exchangeDatagram } from "./datagram.ts";
 import { openDatagrams } from "./datagram-link.ts";
@@ -86,7 +86,9 @@ export function createTransport(options: EngineOptions, deps: TransportDeps = {}
     exchangeTcp: deps.exchangeTcp ?? exchangeTcp,
     exchangeUdp(address, port, datagram, accept, context, exchange = {}) {
       context.tried(endpointOf(address, port));
-      return exchangeDatagram(address, port, datagram, accept, { ...exchange, context });
+      return exchangeDatagram(address, port, datagram, accept, { ...exchange, context }).catch((error: unknown) => {
+        throw error instanceof Error ? ourOwnWay(error, address) : error;
+      });
     },
     openDatagrams: deps.openDatagrams ?? openDatagrams,
     after,
@@ -167,7 +169,7 @@ function lookup(
     return answer instanceof Promise ? untilAborted(answer, context) : answer;
   }
   // RFC 6724 rule 1: a family that this machine cannot reach beyond its link comes last.
-  const order: readonly [IpFamily, IpFamily] = localAddresses().hasIpv6 ? [6, 4] : [4, 6];
+  const order: readonly [IpFamily, IpFamily] = localAddresses().has(6) ? [6, 4] : [4, 6];
   const first = resolver.lookup(name, isAbsolute, order[0]);
   const second = resolver.lookup(name, isAbsolute, order[1]);
   if (!(first instanceof Promise || second instanceof Promise)) return merged(first, second);

@@ -8,6 +8,7 @@ import { networkInterfaces } from "node:os";
 import { type Cidr, formatIpv6, parseCidr, parseIpv6 } from "../net/ip.ts";
 import { type AddressSet, setOf } from "./address-set.ts";
 import { localRoutes4, localRoutes6 } from "./local-routes.ts";
+import type { IpFamily } from "./transport.ts";
 
 /** How long an answer holds, ms; longer where asking takes long, so that it never takes more than this share of a thread. */
 const KEPT_MS = 2_000;
@@ -23,8 +24,8 @@ export interface LocalAddresses {
   readonly all: readonly string[];
   /** Everything that the kernel delivers here, as far as it reports it. */
   readonly set: AddressSet;
-  /** An IPv6 address is there that reaches beyond this link. */
-  readonly hasIpv6: boolean;
+  /** An address of the family is there that reaches beyond this link. */
+  has(family: IpFamily): boolean;
   /** The kernel's routes could be read; without them only what the interfaces say is known. */
   readonly hasRoutes: boolean;
 }
@@ -43,15 +44,15 @@ export function localAddresses(): LocalAddresses {
 
 function ask(): LocalAddresses {
   const infos = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  const hasIpv6 = infos.some(
-    ({ family, internal, address }) => family === "IPv6" && !internal && !/^fe[89ab]/i.test(address),
-  );
+  const wide = infos.filter(({ internal, address }) => !internal && !/^(?:fe[89ab]|169\.254\.)/i.test(address));
+  const families: ReadonlySet<IpFamily> = new Set(wide.map(({ family }) => (family === "IPv6" ? 6 : 4)));
   const all = infos.map(({ address }) => canonical(address));
   const ofInterfaces = all.map(parseCidr).filter((range): range is Cidr => range !== undefined);
   const [trie, routes] = [readWhole(FIB_TRIE), readWhole(IPV6_ROUTES)];
   const ofRoutes = [...localRoutes4(trie ?? ""), ...localRoutes6(routes ?? "")];
+  const has = (family: IpFamily): boolean => families.has(family);
   // A kernel without IPv6 has no table of its routes.
-  return { all, set: setOf([...ofInterfaces, ...ofRoutes]), hasIpv6, hasRoutes: trie !== undefined };
+  return { all, set: setOf([...ofInterfaces, ...ofRoutes]), has, hasRoutes: trie !== undefined };
 }
 
 function canonical(address: string): string {
