@@ -5,7 +5,7 @@ import { type Missing, type ResponseListener, ResponseReader } from "../protocol
 import { HttpSyntaxError } from "../protocols/http/syntax-error.ts";
 import type { AnswerReader, DialContext } from "../transport/transport.ts";
 
-const MISSING: Readonly<Record<Missing, string>> = {
+export const MISSING: Readonly<Record<Missing, string>> = {
   answer: "The server closed the connection without an answer",
   headers: "The server closed the connection in the middle of the headers",
   body: "The server closed the connection before the body was complete",

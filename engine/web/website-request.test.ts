@@ -40,7 +40,7 @@ async function site(answer: (seen: Seen) => string) {
 const moved = (status: number, to: string) =>
   `HTTP/1.1 ${status} Moved\r\nLocation: ${to}\r\nContent-Length: 0\r\n\r\n`;
 
-describe.each(["fast", "native", "full"] as const)("requests of a website check, %s path", (path: TestedWay) => {
+describe.each(["node", "native"] as const)("requests of a website check, %s sockets", (path: TestedWay) => {
   it.each(["HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])("are sent with method %s", async (method) => {
     const { seen, url } = await site(() => "HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n");
     const { verdict } = await check(path, { url, method, accepted_statuscodes: ["200"], max_redirects: 0 });

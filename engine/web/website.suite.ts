@@ -10,7 +10,7 @@ import { keyword } from "../probes/keyword.ts";
 import { judgeText } from "../text-judge/judge-text.ts";
 import { createExchanger } from "../transport/native-exchange.ts";
 import { planOf } from "./plan.ts";
-import { checkWebsite, type WebPath } from "./website.ts";
+import { checkWebsite } from "./website.ts";
 
 export const authority = makeAuthority();
 export const transport = rigTransport(authority.certPem);
@@ -43,8 +43,8 @@ export interface Checked extends Outcome {
   readonly phases: readonly string[];
 }
 
-/** `native`: the fast path over native streams. */
-export type TestedWay = WebPath | "native";
+/** Plain HTTP over Node's sockets or native streams. */
+export type TestedWay = "node" | "native";
 
 export async function check(
   way: TestedWay,
@@ -57,8 +57,8 @@ export async function check(
   const context = { ...rig.context, textJudge: { judge: judgeText } };
   const settings = "keyword" in body ? keyword.settings.parse(body) : http.settings.parse(body);
   void expireWhen?.then(() => rig.expire());
-  const outcome = await checkWebsite(planOf(settings), context, way === "full" ? "full" : "fast").catch(
-    (error: unknown) => classify(error, rig.phases.at(-1) ?? null),
+  const outcome = await checkWebsite(planOf(settings), context).catch((error: unknown) =>
+    classify(error, rig.phases.at(-1) ?? null),
   );
   return { ...outcome, peerAnswered: rig.answers > 0, hosts: rig.hosts, phases: rig.phases };
 }

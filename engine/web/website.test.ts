@@ -34,8 +34,8 @@ describe("settings", () => {
   });
 });
 
-describe("the fast path", () => {
-  it.each(["fast", "native"] as const)("closes by reset, which leaves no TIME_WAIT: %s", async (way) => {
+describe("a connection", () => {
+  it.each(["node", "native"] as const)("closes by reset, which leaves no TIME_WAIT: %s", async (way) => {
     let tell: (error: NodeJS.ErrnoException) => void = () => {};
     const ended = new Promise<NodeJS.ErrnoException>((resolve) => {
       tell = resolve;
@@ -49,7 +49,7 @@ describe("the fast path", () => {
   });
 });
 
-describe.each(["fast", "native", "full"] as const)("website check, %s path", (path) => {
+describe.each(["node", "native"] as const)("website check, %s sockets", (path) => {
   describe("answers", () => {
     it("passes on an accepted status, with the time it took", async () => {
       const { port } = await fixed(page("hello"));

@@ -18,19 +18,15 @@ import { exchangeOver } from "../transport/exchange.ts";
 import type { Address } from "../transport/transport.ts";
 import { Answer } from "./answer.ts";
 import { FastAnswer } from "./fast.ts";
-import { exchangeFull } from "./full.ts";
+import { exchangeHttp2 } from "./http2.ts";
 import { lookInto } from "./look-into.ts";
 import type { WebPlan } from "./plan.ts";
 import { openTls } from "./tls.ts";
-
-/** How a request is sent: `fast` as bytes with our own reader, `full` through undici. A server with HTTP/2 only always gets `full`. */
-export type WebPath = "fast" | "full";
 
 /** What is learned on the way, whatever the end. */
 interface VisitState {
   readonly plan: WebPlan;
   readonly context: ProbeContext;
-  readonly path: WebPath;
   /** Monotonic ms of the first connect. */
   startedAt: number;
   redirects: number;
@@ -38,8 +34,8 @@ interface VisitState {
   certificate: CertificateState | null;
 }
 
-export async function checkWebsite(plan: WebPlan, context: ProbeContext, path: WebPath = "fast"): Promise<Outcome> {
-  const state: VisitState = { plan, context, path, startedAt: 0, redirects: 0, certificate: null };
+export async function checkWebsite(plan: WebPlan, context: ProbeContext): Promise<Outcome> {
+  const state: VisitState = { plan, context, startedAt: 0, redirects: 0, certificate: null };
   try {
     const answer = await visit(plan.first, state);
     return answer.location === null ? await judge(answer, state) : await follow(answer, state);
@@ -98,13 +94,8 @@ async function visit(hop: Hop, state: VisitState): Promise<Answer> {
 }
 
 function exchange(addresses: readonly Address[], hop: Hop, answer: Answer, state: VisitState): Promise<void> {
-  const { context, path } = state;
+  const { context } = state;
   if (hop.tls) return exchangeSecurely(addresses, hop, answer, state);
-  if (path === "full") {
-    return context.transport
-      .connectTcp(addresses, hop.port, context)
-      .then((socket) => exchangeFull(socket, hop, answer, context));
-  }
   const reader = new FastAnswer(answer, context);
   return context.transport.exchangeTcp(addresses, hop.port, hop.request, reader, context);
 }
@@ -115,11 +106,11 @@ async function exchangeSecurely(
   answer: Answer,
   state: VisitState,
 ): Promise<void> {
-  const { context, plan, path } = state;
+  const { context, plan } = state;
   const opened = await openTls(addresses, hop, plan, context);
   if (hop.host === plan.first.host) state.certificate ??= opened.certificate;
   if (opened.fault !== null) throw opened.fault;
-  if (path === "full" || opened.http2) await exchangeFull(opened.socket, hop, answer, context);
+  if (opened.http2) await exchangeHttp2(opened.socket, hop, answer, context);
   else await exchangeOver(opened.socket, hop.request, new FastAnswer(answer, context));
 }
 
