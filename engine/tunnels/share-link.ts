@@ -20,7 +20,7 @@ import { downloadThrough } from "../verify/download.ts";
 import type { Exit, VerifyEndpoint } from "../verify/endpoint.ts";
 import { type Judgement, judgeAttempt, tellsMore } from "../verify/share-link-verdict.ts";
 import { type Asked, askThroughOutbound } from "../verify/verify-round.ts";
-import { fetchPin, ofFetchedPin } from "./fetched-pin.ts";
+import { fetchPin, ofFetchedPin, withFlowsVersion } from "./fetched-pin.ts";
 import { type LinkSettings, linkOf } from "./link-settings.ts";
 import { unaskedWords } from "./unasked-addresses.ts";
 
@@ -82,7 +82,7 @@ export async function checkShareLink(settings: LinkSettings, context: ProbeConte
   const ready: Ready = { config, address, dialMs: dialled?.connectMs ?? null, outbounds, context };
   const hints = ignored.length === 0 ? [] : [`of the link, ${ignored.join("; ")}`];
   if (!isPinned) {
-    const outcome = await tryEngines(engines, ready);
+    const outcome = await withFlowsVersion(await tryEngines(engines, ready), { config, addresses }, context);
     const isSilent = outcome.verdict === "timeout" && dialled === null && addresses.length > 1;
     return withHints(outcome, isSilent ? [...hints, unaskedWords(addresses.length, [address])] : hints);
   }

@@ -212,7 +212,7 @@ function ofClosed(attempt: Attempt, heard: boolean): Sight {
   if (engine === "xray" && isDialled && !isUp(attempt)) return ofRefusal(null, isDialled);
   return {
     verdict: "auth-failed",
-    message: `The server closes every connection at once, as it does with credentials that it does not know${clockHint(config)}${flowHint(config)}`,
+    message: `The server closes every connection at once, as it does with credentials that it does not know${clockHint(config)}`,
     isFinal: false,
     peerAnswered: true,
     dependsOnEndpoint: true,
@@ -229,12 +229,6 @@ function clockHint({ account }: ProxyConfig): string {
 /** sing-box tries grpc again and again where a server does not speak it, and says nothing of that. */
 function carrierHint({ engine, config: { transport } }: Attempt): string {
   return engine === "singbox" && transport.type === "grpc" ? " (also where it does not speak grpc)" : "";
-}
-
-/** Servers close such a connection when they see its TLS, after the credential; sing-box's client does not look at it. */
-function flowHint({ account, security }: ProxyConfig): string {
-  const hasFlow = account.protocol === "vless" && account.flow !== "" && security.kind === "tls";
-  return hasFlow ? " (also where its TLS is older than 1.3, which the flow needs)" : "";
 }
 
 /** Whether the way to the server stands. sing-box opens its port's path when it does; xray says so in its log, or has nothing to set up. */
