@@ -9,15 +9,12 @@ export interface TreeUse {
   readonly cpuS: number;
   /** Resident memory now, summed (shared pages count for each); MiB. */
   readonly residentMiB: number;
-  /** The same, but a page that several processes of the machine use counts for each by its part (proc_pid_smaps_rollup(5), Pss); MiB. */
-  readonly proportionalMiB: number;
   readonly processes: number;
 }
 
 export function useOf(pid: number): TreeUse {
   let ticks = 0;
   let kib = 0;
-  let proportionalKib = 0;
   const pids = [pid, ...descendants(pid)];
   for (const one of pids) {
     const stat = readOr(`/proc/${one}/stat`);
@@ -25,14 +22,23 @@ export function useOf(pid: number): TreeUse {
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     for (let field = 11; field <= 14; field++) ticks += Number(fields[field] ?? 0);
     kib += Number(/VmRSS:\s+(\d+)/.exec(readOr(`/proc/${one}/status`))?.[1] ?? 0);
-    proportionalKib += Number(/^Pss:\s+(\d+)/m.exec(readOr(`/proc/${one}/smaps_rollup`))?.[1] ?? 0);
   }
   return {
     cpuS: ticks / TICKS_PER_S,
     residentMiB: kib / 1024,
-    proportionalMiB: proportionalKib / 1024,
     processes: pids.length,
   };
+}
+
+/**
+ * Resident memory of a process with all its descendants, where a page that several processes of the machine use counts for each by its part
+ * (proc_pid_smaps_rollup(5), Pss); MiB. The kernel holds a process while it is read, up to 25 ms: not while its speed is measured.
+ */
+export function proportionalMiBOf(pid: number): number {
+  const kib = [pid, ...descendants(pid)].map((one) =>
+    Number(/^Pss:\s+(\d+)/m.exec(readOr(`/proc/${one}/smaps_rollup`))?.[1] ?? 0),
+  );
+  return kib.reduce((sum, one) => sum + one, 0) / 1024;
 }
 
 /** @returns the process ids of its children, theirs, and so on */

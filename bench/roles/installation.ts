@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Redis } from "ioredis";
-import { type TreeUse, useOf } from "../process-tree.ts";
+import { proportionalMiBOf, type TreeUse, useOf } from "../process-tree.ts";
 import {
   API_BANNER,
   type RunningSonde,
@@ -90,6 +90,7 @@ export async function startRoles(order: RolesOrder): Promise<Installation> {
       ...(await reached(api, join(folder, "api-1"))),
       uses,
       use: () => sumOf(Object.values(uses())),
+      proportionalMiB: () => [...processes.values()].reduce((sum, { pid }) => sum + proportionalMiBOf(pid), 0),
       metrics: async () => (await Promise.all(metricsPorts.map(metricsOn))).join("\n"),
       stop,
     };
@@ -124,7 +125,6 @@ function sumOf(uses: readonly TreeUse[]): TreeUse {
   return uses.reduce((all, one) => ({
     cpuS: all.cpuS + one.cpuS,
     residentMiB: all.residentMiB + one.residentMiB,
-    proportionalMiB: all.proportionalMiB + one.proportionalMiB,
     processes: all.processes + one.processes,
   }));
 }

@@ -113,7 +113,7 @@ async function checked(service: ServiceUnderTest, target: TargetProcess, options
   say("processor", `${((after.cpuS - before.cpuS) / elapsedS).toFixed(2)} cores`);
   say(
     "memory",
-    `${Math.round(after.residentMiB)} MiB, ${Math.round(after.proportionalMiB)} MiB with shared pages counted once`,
+    `${Math.round(after.residentMiB)} MiB, ${Math.round(service.proportionalMiB())} MiB with shared pages counted once`,
   );
 }
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Client, connect } from "../../cli/client.ts";
-import { type TreeUse, useOf } from "../process-tree.ts";
+import { proportionalMiBOf, type TreeUse, useOf } from "../process-tree.ts";
 
 /** The built command line. */
 export const SONDE = fileURLToPath(new URL("../../cli/sonde.js", import.meta.url));
@@ -17,6 +17,8 @@ export interface RunningSonde {
   readonly client: Client;
   /** CPU time and memory of all its processes. */
   use(): TreeUse;
+  /** Memory of all its processes, shared pages counted once. */
+  proportionalMiB(): number;
   /** Prometheus text of the process that counts checks. */
   metrics(): Promise<string>;
   /** What it wrote to its log so far. */
@@ -55,6 +57,7 @@ async function startIn(
     ...(await reached(sonde, dataDir)),
     pid: sonde.pid,
     use: () => useOf(sonde.pid),
+    proportionalMiB: () => proportionalMiBOf(sonde.pid),
     async stop() {
       await sonde.stop();
       rmSync(folder, { recursive: true, force: true });

@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { conditions } from "../parts/conditions.ts";
-import { descendants, useOf } from "../process-tree.ts";
+import { descendants, proportionalMiBOf, useOf } from "../process-tree.ts";
 import { type ServiceUnderTest, startServiceUnderTest } from "./service.ts";
 import { targetNets } from "./target-address.ts";
 import { startTarget } from "./target-process.ts";
@@ -60,7 +60,8 @@ async function samplesOf(service: ServiceUnderTest, minutes: number): Promise<re
 }
 
 function sampleOf(pid: number, atS: number): Sample {
-  const { residentMiB, proportionalMiB, processes } = useOf(pid);
+  const { residentMiB, processes } = useOf(pid);
+  const proportionalMiB = proportionalMiBOf(pid);
   const pids = [pid, ...descendants(pid)];
   const entries = (of: string): number => pids.reduce((sum, one) => sum + entriesOf(`/proc/${one}/${of}`), 0);
   return { atS, residentMiB, proportionalMiB, processes, descriptors: entries("fd"), threads: entries("task") };

@@ -1,6 +1,7 @@
 /** The target (target.ts) as a process of its own, from its parent's side. */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { useOf } from "../process-tree.ts";
 import type { FromTarget, ToTarget } from "./target.ts";
 
 export interface TargetProcess {
@@ -9,6 +10,8 @@ export interface TargetProcess {
   log(): Promise<Float64Array>;
   /** From now on so many answers of a thousand are 500. */
   fail(perMille: number): void;
+  /** Processor time since its start, s. */
+  cpuS(): number;
   close(): void;
 }
 
@@ -29,7 +32,8 @@ export function startTarget(failingPerMille: number, slowPerMille: number): Prom
     child.once("message", (message: FromTarget) => {
       if (message.type !== "listening") return reject(new Error("the target speaks out of turn"));
       const fail = (perMille: number): void => tell({ type: "fail", perMille });
-      resolve({ port: message.port, log, fail, close: () => tell({ type: "close" }) });
+      const cpuS = (): number => useOf(child.pid ?? 0).cpuS;
+      resolve({ port: message.port, log, fail, cpuS, close: () => tell({ type: "close" }) });
     });
   });
 }

@@ -4,7 +4,8 @@
  *
  * Path `/<n>`: monitor n. Started with the shares of failing and of slow answers (per thousand); says its port to its parent.
  */
-import { createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
+import { NativeListener } from "./native-listener.ts";
 import { TARGET_HOSTS } from "./target-address.ts";
 
 /** One answer of the log: which monitor, when the request was complete and when the answer left (Unix ms), and its status. */
@@ -46,12 +47,6 @@ function note(monitor: number, receivedAtMs: number, status: number): void {
   length += FIELDS;
 }
 
-function answer(socket: Socket, monitor: number, receivedAtMs: number): void {
-  const isFailing = Math.random() * 1_000 < failingPerMille;
-  note(monitor, receivedAtMs, isFailing ? 500 : 200);
-  socket.end(isFailing ? FAILED : OK);
-}
-
 /** The number after `GET /`, without making strings. */
 function monitorOf(request: Buffer): number {
   let monitor = 0;
@@ -63,19 +58,25 @@ function monitorOf(request: Buffer): number {
   return monitor;
 }
 
-function serve(socket: Socket): void {
-  socket.on("error", () => socket.destroy());
-  socket.once("data", (request) => {
-    const receivedAtMs = performance.timeOrigin + performance.now();
-    const monitor = monitorOf(request as Buffer);
-    if (Math.random() * 1_000 >= slowPerMille) return answer(socket, monitor, receivedAtMs);
-    setTimeout(() => answer(socket, monitor, receivedAtMs), SLOW_FROM_MS + Math.random() * SLOW_SPAN_MS);
-  });
+/** @param send called once, at once or later */
+function serve(request: Buffer, send: (answer: Buffer) => void): void {
+  const receivedAtMs = performance.timeOrigin + performance.now();
+  const monitor = monitorOf(request);
+  const answer = (): void => {
+    const isFailing = Math.random() * 1_000 < failingPerMille;
+    note(monitor, receivedAtMs, isFailing ? 500 : 200);
+    send(isFailing ? FAILED : OK);
+  };
+  if (Math.random() * 1_000 >= slowPerMille) answer();
+  else setTimeout(answer, SLOW_FROM_MS + Math.random() * SLOW_SPAN_MS);
 }
 
-/** @param port 0: any · @returns the port */
-function listen(host: string, port: number): Promise<number> {
-  const server = createServer({ noDelay: true }, serve);
+/** On Node's own sockets, where there is no native way. @param port 0: any · @returns the port */
+function listenByNode(host: string, port: number): Promise<number> {
+  const server = createServer({ noDelay: true }, (socket) => {
+    socket.on("error", () => socket.destroy());
+    socket.once("data", (request: Buffer) => serve(request, (answer) => void socket.end(answer)));
+  });
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen({ host, port, backlog: 4_096 }, () => {
@@ -95,6 +96,11 @@ process.on("message", (message: ToTarget) => {
   else process.exit(0);
 });
 process.on("disconnect", () => process.exit(0));
+const native = await NativeListener.open((connection, request) =>
+  serve(request, (answer) => native?.answer(connection, answer)),
+);
+const listen = (host: string, at: number): number | Promise<number> =>
+  native?.listen(host, at) ?? listenByNode(host, at);
 const [first = "127.0.0.1", ...others] = TARGET_HOSTS;
 const port = await listen(first, 0);
 for (const host of others) await listen(host, port);

@@ -37,6 +37,8 @@ export interface UptimeFigures {
   readonly checksPerS: number;
   readonly checksPerCpuS: number;
   readonly cpuCores: number;
+  /** Of the target, beside them. */
+  readonly targetCores: number;
   readonly residentMiB: number;
   /** At the end, shared pages counted once in all. */
   readonly proportionalMiB: number;
@@ -77,7 +79,7 @@ export async function measureUptime(
   const ids = await createMonitors(service.client, target.port, options);
   await pause(options.warmUpS * 1_000);
   say(options, `measuring for ${options.seconds} s …`);
-  const window = await measure(service, options.seconds);
+  const window = await measure(service, target, options.seconds);
   say(options, "comparing results with the target's log …");
   return evaluate(service.client, target, ids, options, window);
 }
@@ -114,29 +116,36 @@ interface Window {
   readonly toMs: number;
   readonly before: TreeUse;
   readonly after: TreeUse;
+  readonly targetCpuS: number;
   readonly residentMiB: number;
+  readonly proportionalMiB: number;
   readonly skippedTurns: number;
   readonly silentMonitors: number;
 }
 
-async function measure(service: RunningSonde, seconds: number): Promise<Window> {
+async function measure(service: RunningSonde, target: TargetProcess, seconds: number): Promise<Window> {
   const metricsBefore = turnsIn(await service.metrics());
   const before = service.use();
+  const targetBeforeS = target.cpuS();
   const fromMs = Date.now();
   let residentMiB = before.residentMiB;
   for (let second = 0; second < seconds; second++) {
     await pause(1_000);
     residentMiB = Math.max(residentMiB, service.use().residentMiB);
   }
+  const targetCpuS = target.cpuS() - targetBeforeS;
   const after = service.use();
   const toMs = Date.now();
+  const proportionalMiB = service.proportionalMiB();
   const metricsAfter = turnsIn(await service.metrics());
   return {
     fromMs,
     toMs,
     before,
     after,
+    targetCpuS,
     residentMiB,
+    proportionalMiB,
     skippedTurns: metricsAfter.skipped - metricsBefore.skipped,
     silentMonitors: metricsAfter.silent,
   };
@@ -194,8 +203,9 @@ async function evaluate(
     checksPerS: Math.round(checks / elapsedS),
     checksPerCpuS: Math.round(checks / cpuS),
     cpuCores: round(cpuS / elapsedS),
+    targetCores: round(window.targetCpuS / elapsedS),
     residentMiB: Math.round(window.residentMiB),
-    proportionalMiB: Math.round(window.after.proportionalMiB),
+    proportionalMiB: Math.round(window.proportionalMiB),
     latenessMs: { p50: percentile(latenessMs, 0.5), p99: percentile(latenessMs, 0.99), max: percentile(latenessMs, 1) },
     overheadMs: { p50: round(percentile(overheadMs, 0.5)), p99: round(percentile(overheadMs, 0.99)) },
     comparedResults: sum((one) => one.results),
@@ -258,10 +268,12 @@ function print(options: UptimeBenchOptions, figures: UptimeFigures): void {
   const { latenessMs, overheadMs } = figures;
   console.log(`uptime: ${figures.monitors} http monitors every ${figures.intervalS} s for ${figures.seconds} s`);
   console.log(
-    `  ${conditions()}; target, service and embedded ClickHouse share the cores; fresh connections to ${TARGET_HOSTS.length} addresses; 1 % of answers fail, 2 % are slow`,
+    `  ${conditions()}; target, service and embedded ClickHouse share the cores; fresh connections to ${TARGET_HOSTS.length} addresses; ${options.failingPerMille / 10} % of answers fail, ${SLOW_PER_MILLE / 10} % are slow`,
   );
   console.log(`  checks              ${figures.checks} of ${figures.dueChecks} due, ${figures.checksPerS}/s`);
-  console.log(`  per CPU second      ${figures.checksPerCpuS} (whole process tree, ${figures.cpuCores} cores busy)`);
+  console.log(
+    `  per CPU second      ${figures.checksPerCpuS} (whole process tree, ${figures.cpuCores} cores busy; the target ${figures.targetCores})`,
+  );
   console.log(`  lateness            p50 ${latenessMs.p50} ms, p99 ${latenessMs.p99} ms, max ${latenessMs.max} ms`);
   console.log(`  recorded minus true p50 ${overheadMs.p50} ms, p99 ${overheadMs.p99} ms`);
   console.log(
