@@ -13,7 +13,7 @@ const ROOMS = {
   // A checker has no database: Redis, the probers, and what runs and trusts checks.
   checker: ["^model/", "^store/state/", "^store/(errors|sealed-text)\\.ts$", "^engine/", "^scheduler/(run/one-off|metrics)\\.ts$", "^log\\.ts$"],
   // Kinds of channels describe themselves, as probes do; sending is handed in.
-  api: ["^model/", "^store/", "^engine/contract/registry\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|settings)\\.ts$", "^scheduler/alerts/rule-words\\.ts$", "^cli/import/(importer|index|report)\\.ts$"],
+  api: ["^model/", "^store/", "^engine/contract/registry\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|settings)\\.ts$", "^scheduler/alerts/rule-words\\.ts$", "^cli/import/(importer|index|report)\\.ts$", "^engine/subscription/links\\.ts$"],
   // What the operator does on the stores themselves; answers look like the API's.
   "cli/admin": ["^cli/", "^config\\.ts$", "^engine/contract/registry\\.ts$", "^model/", "^store/", "^api/((key|webhook)-view|rule-body)\\.ts$", "^scheduler/alerts/attempts/attempts\\.ts$", "^scheduler/alerts/channels/(channel|define|index|sample|send|settings)\\.ts$"],
   // Backup, restore, and the move from one kind of stores to the other.

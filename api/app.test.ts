@@ -91,7 +91,7 @@ describe("the application", () => {
       storeCondition: () => null,
       sendToChannel: async () => ({ delivered: true, statusCode: 200, reference: null, sent: "", durationMs: 1 }),
       texts: textsHere({ monitorFields: {}, defaultFields: [], kinds: [] }),
-      linkLists: { read: async () => ({ fault: "" }), fetch: async () => ({ fault: "" }) },
+      linkLists: { fetch: async () => ({ fault: "" }) },
       plans,
       authCache,
       monitorCache: createMonitorCache(authCache),

@@ -16,7 +16,7 @@ function started(options: Start.ReadingThreadOptions) {
 const DOCUMENT = "sonde: 1\nmonitors:\n  web: { type: http, url: https://www.test-site.org/ }\n";
 
 describe("The reading thread", () => {
-  it("reads a document, the lines of its things, and another program's file as this thread does", async () => {
+  it("reads a document, the lines of its things, another program's file and a list of links as this thread does", async () => {
     const [here, there] = [started({}), started({ mostHere: 0 })];
     for (const text of [DOCUMENT, "sonde: 2", "[", JSON.stringify({ sonde: 1 })])
       expect(await there.readDocument(1, text)).toEqual(await here.readDocument(1, text));
@@ -30,6 +30,8 @@ describe("The reading thread", () => {
     const bad = { ...order, files: [{ name: "text", text: "endpoints: [" }] };
     expect(await there.convert(1, bad)).toEqual(await here.convert(1, bad));
     expect(await there.convert(1, bad)).toHaveProperty("fault");
+    for (const list of ["trojan://word@www.test-site.org:443#A\nnonsense", "proxies: [", "{}"])
+      expect(await there.linksOf(1, list, 10)).toEqual(await here.linksOf(1, list, 10));
   });
 
   it("reads a short text too that may repeat parts of itself: it can be a long one", async () => {

@@ -38,7 +38,12 @@ it("reads the same out of a list in base64, and counts what it does not tell one
       const plain = await readBulk(text, 15, "xray");
       const packed = await readBulk(Buffer.from(text).toString("base64"), 15, "xray");
       expect(packed?.items).toEqual(plain?.items);
-      const listed = { links: links.map((one, index) => ({ at: index + 1, link: one })), bad: [], badCount: 3 };
+      const listed = {
+        links: links.map((one, index) => ({ at: index + 1, link: one })),
+        bad: [],
+        badCount: 3,
+        message: null,
+      };
       expect(await readListed(listed, 15, "xray")).toEqual({ items: plain?.items, invalid: [], invalidCount: 3 });
     }),
     { numRuns: 40 },
@@ -53,4 +58,10 @@ it.each([
   ["vless://x", false],
 ])("tells formats of clients from lists of links: %j", (text, structured) => {
   expect(isStructured(text)).toBe(structured);
+});
+
+it("takes no more lines than it reads in a moment, whatever is in them", async () => {
+  const link = "trojan://s3cret@a.test-site.org:443";
+  expect((await readBulk(`${"\n".repeat(99_999)}${link}`, undefined, null))?.items).toMatchObject([{ line: 100_000 }]);
+  expect(await readBulk(`${"\n".repeat(100_000)}${link}`, undefined, null)).toBeUndefined();
 });

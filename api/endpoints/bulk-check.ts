@@ -55,15 +55,14 @@ async function check(api: Api, call: ProjectCall): Promise<StreamedResponse> {
   };
 }
 
-/** @returns undefined when it has too many. @throws 400, 413, 422, 429 */
+/** @returns undefined when it has too many. @throws 400, 413, 422, 429, TextRefused */
 async function listOf(api: Api, call: ProjectCall, sent: JsonObject): Promise<BulkList | undefined> {
   const [text, timeoutS, engine] = [fieldOf(sent, "text") ?? null, fieldOf(sent, "timeout"), readEngine(sent)];
   const { url } = readDraft({ url: fieldOf(sent, "url") ?? undefined });
+  const read = (list: string) => api.texts.linksOf(call.workspace.id, list, MOST_CONFIGS);
   if (url === undefined) {
     if (typeof text !== "string" || text.trim() === "") throw refusal("bulkTextInvalid");
-    return isStructured(text)
-      ? readListed(await api.linkLists.read(text), timeoutS, engine)
-      : readBulk(text, timeoutS, engine);
+    return isStructured(text) ? readListed(await read(text), timeoutS, engine) : readBulk(text, timeoutS, engine);
   }
   if (text !== null) throw refusal("bulkTextOrUrl");
   refuseTarget(await api.targets.refusal(url.target));
@@ -71,7 +70,7 @@ async function listOf(api: Api, call: ProjectCall, sent: JsonObject): Promise<Bu
   if (!(await counters.takeFrom(`bulk lists ${call.workspace.id}`, MOST_FETCHES, HOUR_MS, api.clock.now())))
     throw new ApiError(429, `This workspace has fetched ${MOST_FETCHES} lists in this hour.`);
   const signal = AbortSignal.any([api.closing, AbortSignal.timeout(FETCH_MS)]);
-  return readListed(await api.linkLists.fetch(url.text, signal), timeoutS, engine);
+  return readListed(await api.linkLists.fetch(url.text, read, signal), timeoutS, engine);
 }
 
 /** @throws 400 */
@@ -110,7 +109,7 @@ export const bulkChecks: readonly Route[] = [
       [400, "url must reach a public address: it is a private address."],
       [413, "url must be at most 8192 bytes (received 8193)."],
       [422, "There is no list: The provider answered with HTTP 404."],
-      ...(["regionOnPlan", "noCheckerInRegion", "tooManyStreams"] as const),
+      ...(["textTooMuch", "textsBusy", "regionOnPlan", "noCheckerInRegion", "tooManyStreams"] as const),
     ],
     handle: check,
   },

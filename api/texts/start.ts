@@ -59,6 +59,8 @@ export function startTexts(words: DocumentWords, options: ReadingThreadOptions =
       const isHere = isShort(order.files.map(({ text }) => text).join("\n"));
       return isHere ? here.convert(workspace, order) : there("convert", workspace, order);
     },
+    linksOf: (workspace, text, most) =>
+      isShort(text) ? here.linksOf(workspace, text, most) : there("linksOf", workspace, text, most),
     close: () => thread.close(),
   };
 }

@@ -21,6 +21,11 @@ export function textSteps(words: DocumentWords): TextSteps {
       const { convertSteps } = await import("./convert.ts");
       return convertSteps(order);
     },
+    linksOf: async (text, most) => {
+      // Only who checks lists pays for what reads them.
+      const { linkSteps } = await import("../../engine/subscription/links.ts");
+      return linkSteps(text, most);
+    },
   };
 }
 
@@ -31,6 +36,7 @@ export function textsHere(words: DocumentWords): Texts {
     readDocument: async (_workspace, text) => new Slices().run(await steps.readDocument(text)),
     linesOf: async (_workspace, text, paths) => new Slices().run(await steps.linesOf(text, paths)),
     convert: async (_workspace, order) => new Slices().run(await steps.convert(order)),
+    linksOf: async (_workspace, text, most) => new Slices().run(await steps.linksOf(text, most)),
   };
 }
 

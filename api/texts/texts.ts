@@ -1,10 +1,11 @@
 /**
- * Long texts of callers, read: documents, and files of other programs. What reads YAML and JSON cannot be interrupted (0.2 s for each MB of YAML), so a long
+ * Long texts of callers, read: documents, files of other programs, lists of share links. What reads YAML and JSON cannot be interrupted (0.2 s for each MB of YAML), so a long
  * text is read by a separate thread (reading-thread.ts), and a short one in steps on the caller's. Both do the same work (steps.ts).
  */
 import type { ImportFile, ImportOptions } from "../../cli/import/importer.ts";
 import type { Report } from "../../cli/import/report.ts";
 import type { DocumentFault } from "../../model/document/tree.ts";
+import type { LinkList, NoLinkList } from "../checks/link-lists.ts";
 import type { DocumentPart } from "./parts.ts";
 
 /** A position in a document. */
@@ -33,6 +34,8 @@ export interface TextWork {
   /** @returns the lines of the values at these paths, in their order */
   linesOf(text: string, paths: readonly TextPath[]): readonly (number | null)[];
   convert(order: ConvertOrder): Converted;
+  /** @param most links; one more shows that there are more */
+  linksOf(text: string, most: number): LinkList | NoLinkList;
 }
 
 export type TextWorkName = keyof TextWork;

@@ -3,8 +3,7 @@ import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { engineOptionsOf, loadConfig } from "../../config.ts";
 import { BodyError } from "../../engine/subscription/body-error.ts";
-import { FetchError, fetchBody } from "../../engine/subscription/fetch.ts";
-import { CLIENT_NAMES } from "../../engine/subscription/provider.ts";
+import { askByName, ProviderError, whyNothing } from "../../engine/subscription/provider.ts";
 import { createTransport } from "../../engine/transport/index.ts";
 import { readStdin, readTextFile } from "../check/stdin.ts";
 import { protocolOfFile, targetOf } from "../check/target.ts";
@@ -35,30 +34,19 @@ export async function readListFrom(word: string, breathe: () => Promise<void>): 
   }
 }
 
-/** Providers choose the format by the client's name: the first under which a config comes back. */
 async function fetchList(url: string, breathe: () => Promise<void>): Promise<BulkList> {
   const transport = createTransport(engineOptionsOf(loadConfig()));
-  let reason: string | undefined;
-  for (const agent of CLIENT_NAMES) {
-    try {
-      const fetched = await fetchBody(transport, { url, agent, etag: null });
-      const list = fetched.kind === "body" ? await readList(fetched.text, breathe) : undefined;
-      if (list !== undefined && list.items.length > 0) return list;
-      reason ??= nothingIn(list);
-    } catch (error) {
-      if (!(error instanceof FetchError || error instanceof BodyError)) throw error;
-      reason ??= error.message;
-      if (error instanceof FetchError && !error.hasAnswered) break;
-    }
+  try {
+    const answer = await askByName(transport, { url, known: null }, async (text) => {
+      const list = await readList(text, breathe);
+      return list.items.length > 0 ? list : whyNothing(list.bad, list.messages[0] ?? null);
+    });
+    if (answer.kind === "list") return answer.list;
+    throw new ProviderError("The provider says that nothing has changed, unasked.");
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error;
+    throw new CommandError(`the subscription cannot be had: ${error.message}`);
   }
-  throw new CommandError(`the subscription cannot be had: ${reason ?? "The list is empty."}`);
-}
-
-function nothingIn(list: BulkList | undefined): string {
-  const [bad] = list?.bad ?? [];
-  const [message] = list?.messages ?? [];
-  if (bad !== undefined) return `No entry of the list can be read (entry ${bad.at}: ${bad.reason}).`;
-  return message === undefined ? "The list is empty." : `The list has no servers; the provider says: ${message}`;
 }
 
 function* filesOf(folder: string): Generator<Read> {

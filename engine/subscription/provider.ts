@@ -19,14 +19,18 @@ export interface KnownAnswer {
   readonly etag: string | null;
 }
 
-export type ProviderAnswer =
-  | { readonly kind: "list"; readonly list: ServerList; readonly known: KnownAnswer }
+type AnswerOf<List> =
+  | { readonly kind: "list"; readonly list: List; readonly known: KnownAnswer }
   | { readonly kind: "unchanged" };
+export type ProviderAnswer = AnswerOf<ServerList>;
 
-export interface ProviderOrder {
+export interface ByNameOrder {
   readonly url: string;
   readonly known: KnownAnswer | null;
   readonly signal?: AbortSignal;
+}
+
+export interface ProviderOrder extends ByNameOrder {
   /** Lets others have the thread. */
   readonly breathe: () => Promise<void>;
   /** Reads when it is its turn; absent: at once. */
@@ -46,11 +50,27 @@ export class ProviderError extends Error {
 }
 
 /** @throws ProviderError */
-export async function askProvider(transport: Transport, order: ProviderOrder): Promise<ProviderAnswer> {
+export function askProvider(transport: Transport, order: ProviderOrder): Promise<ProviderAnswer> {
+  const { breathe, inTurn = (work) => work() } = order;
+  return askByName(transport, order, async (text) => {
+    const list = await inTurn(() => listServers(entriesOf(text), breathe));
+    return list.servers.length === 0 ? nothingUsable(list) : list;
+  });
+}
+
+/**
+ * Asks under one name after the other until an answer yields something.
+ * @param read makes something of a body, or says in a sentence why that cannot be; it may throw BodyError
+ * @throws ProviderError
+ */
+export async function askByName<List extends object>(
+  transport: Transport,
+  order: ByNameOrder,
+  read: (text: string) => Promise<List | string>,
+): Promise<AnswerOf<List>> {
   let reason: string | undefined;
   for (const agent of namesFrom(order.known)) {
-    const etag = agent === order.known?.agent ? order.known.etag : null;
-    const answer = await tryName(transport, order, agent, etag);
+    const answer = await tryName(transport, order, agent, read);
     if (typeof answer !== "string") return answer;
     // Under its usual name a provider says best what is wrong.
     reason ??= answer;
@@ -63,12 +83,13 @@ function namesFrom(known: KnownAnswer | null): readonly string[] {
 }
 
 /** @returns why it yields nothing, when another name may yield more. @throws ProviderError */
-async function tryName(
+async function tryName<List extends object>(
   transport: Transport,
-  { url, signal, breathe, inTurn = (work) => work() }: ProviderOrder,
+  { url, known, signal }: ByNameOrder,
   agent: string,
-  etag: string | null,
-): Promise<ProviderAnswer | string> {
+  read: (text: string) => Promise<List | string>,
+): Promise<AnswerOf<List> | string> {
+  const etag = agent === known?.agent ? known.etag : null;
   let fetched: Fetched;
   try {
     fetched = await fetchBody(transport, { url, agent, etag, ...(signal !== undefined && { signal }) });
@@ -78,11 +99,9 @@ async function tryName(
     throw new ProviderError(error.message, false);
   }
   if (fetched.kind === "unchanged") return fetched;
-  const { text } = fetched;
   try {
-    const list = await inTurn(() => listServers(entriesOf(text), breathe));
-    if (list.servers.length === 0) return nothingUsable(list);
-    return { kind: "list", list, known: { agent, etag: fetched.etag } };
+    const list = await read(fetched.text);
+    return typeof list === "string" ? list : { kind: "list", list, known: { agent, etag: fetched.etag } };
   } catch (error) {
     if (error instanceof BodyError) return error.message;
     throw error;
@@ -90,12 +109,17 @@ async function tryName(
 }
 
 function nothingUsable({ messages, bad, unsupported }: ServerList): string {
-  const [first] = bad;
   const others = Object.values(unsupported).reduce((sum, count) => sum + count, 0);
+  if (bad.length === 0 && others > 0)
+    return `The list has no server of a kind that is supported (${Object.keys(unsupported).join(", ")}).`;
+  return whyNothing(bad, messages[0] ?? null);
+}
+
+/** @param message the provider's first */
+export function whyNothing(
+  [first]: readonly { readonly at: number | string; readonly reason: string }[],
+  message: string | null,
+): string {
   if (first !== undefined) return `No entry of the list can be read (entry ${first.at}: ${first.reason}).`;
-  if (others > 0) return `The list has no server of a kind that is supported (${Object.keys(unsupported).join(", ")}).`;
-  const [message] = messages;
-  return message === undefined
-    ? "The list is empty."
-    : `The list has no servers; the provider says: ${plainText(message)}`;
+  return message === null ? "The list is empty." : `The list has no servers; the provider says: ${plainText(message)}`;
 }

@@ -78,7 +78,7 @@ async function startSecondApi({ env }: Stores): Promise<RunningApi> {
     regions: async () => [{ code: "any", healthyCheckers: 1 }],
     storeCondition: () => null,
     sendToChannel: async () => ({ delivered: true, statusCode: 200, reference: null, sent: "", durationMs: 1 }),
-    linkLists: { read: async () => ({ fault: "" }), fetch: async () => ({ fault: "" }) },
+    linkLists: { fetch: async () => ({ fault: "" }) },
   });
   return {
     ...api,

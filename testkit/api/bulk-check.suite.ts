@@ -1,6 +1,9 @@
 /** Many configurations checked once: lines as they end, doubles once, no link in an answer, no further check once the reader is gone. */
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { WORDS } from "../../api/apply/words.ts";
+import { textsHere } from "../../api/texts/steps.ts";
+import { TextRefused, type Texts } from "../../api/texts/texts.ts";
 import { type ProviderServer, startProvider } from "../../engine/subscription/provider-server.suite.ts";
 import type { Checks } from "../../store/state/checks.ts";
 import { openWorld, type World } from "./world.suite.ts";
@@ -99,13 +102,14 @@ export function bulkCheckSuite(server: "net" | "node"): void {
       provider.answer("/list", `${link("a")}\nnonsense://x\n${link("b")}`);
       const { status, text } = await send({ url: provider.url("/list?token=t0ken") });
       const [head, ...rows] = linesOf(text);
-      expect([status, head, rows.length]).toEqual([200, { total: 2, invalid_count: 1, invalid: [] }, 3]);
+      const invalid = [{ line: 2, reason: "nonsense is not supported" }];
+      expect([status, head, rows.length]).toEqual([200, { total: 2, invalid_count: 1, invalid }, 3]);
       expect(
         rows
           .slice(0, 2)
           .map((row) => `${row.line} ${row.server}`)
           .sort(),
-      ).toEqual(["1 a.test-site.org", "2 b.test-site.org"]);
+      ).toEqual(["1 a.test-site.org", "3 b.test-site.org"]);
       const clash = `proxies:\n  - {name: C, type: trojan, server: c.test-site.org, port: 443, password: s3cret}\n`;
       const [, row] = linesOf((await send({ text: clash })).text);
       expect(row).toMatchObject({ line: 1, tag: "C", type: "trojan", success: true });
@@ -131,6 +135,26 @@ export function bulkCheckSuite(server: "net" | "node"): void {
       for (let tries = 0; tries < 60 && !said.startsWith("429"); tries++)
         said = await faultOf({ url: provider.url("/gone") });
       expect(said).toBe("429 This workspace has fetched 60 lists in this hour.");
+    });
+
+    it("leave a list that is no list of lines to the thread for long texts, wherever it comes from", async () => {
+      const texts = textsHere(WORDS);
+      const asked: string[] = [];
+      const refusing: Texts = {
+        ...texts,
+        linksOf: (_workspace, text) => {
+          asked.push(text);
+          return Promise.reject(new TextRefused(asked.length === 1));
+        },
+      };
+      const config = { allowNets: ["127.0.0.0/8"] };
+      const other = await openWorld(server, config, {}, { texts: refusing });
+      onTestFinished(() => other.close());
+      const list = `proxies: [{type: trojan, server: a.test-site.org, port: 443, password: s3cret}]`;
+      provider.answer("/clash", list);
+      const said = async (body: unknown) => (await other.send("POST", "/api/v1/check/bulk", { body })).status;
+      expect([await said({ text: list }), await said({ url: provider.url("/clash") })]).toEqual([503, 400]);
+      expect(asked).toEqual([list, list]);
     });
 
     it("stop when the reader goes", async () => {
