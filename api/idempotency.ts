@@ -3,6 +3,8 @@
  * connection broke may ask again (docs/api-contract.md#sending-again). Only what was done is kept: a refused request may be mended and sent again.
  */
 import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { deflateRaw, inflateRaw } from "node:zlib";
 import { andThen, type MaybePromise } from "../model/maybe-promise.ts";
 import type { Api } from "./api.ts";
 import { readOptionalObject } from "./body.ts";
@@ -19,8 +21,14 @@ const RUNS_MS = 150_000;
 const DAY_MS = 86_400_000;
 /** Of one workspace in a day: bounds what it keeps. */
 const MOST_KEYS_A_DAY = 10_000;
-/** Characters of an answer that is kept. Documents with thousands of changes have longer ones; `expect` keeps them from being done twice. */
-const MOST_BYTES = 262_144;
+/** A longer body is packed: of an answer with thousands of changes a tenth or less is left. */
+const LONGEST_PLAIN = 512;
+/** Characters of an answer as it is kept. `expect` keeps a document that has a longer one from being done twice. */
+const MOST_CHARACTERS = 1_048_576;
+/** A large one has more characters than this; a workspace keeps so many of them in a day, and further ones count as too long. */
+const LARGE = { characters: 16_384, mostADay: 32 } as const;
+const pack = promisify(deflateRaw);
+const unpack = promisify(inflateRaw);
 
 /** Runs the handler unless the request was answered before. */
 export function onceFor(
@@ -59,11 +67,7 @@ async function once(
     if (!(await counters.takeFrom(counted, MOST_KEYS_A_DAY, DAY_MS, call.nowMs)))
       throw refusal("idempotencyKeysUsedUp", { retryAfterS: restS(DAY_MS, call.nowMs) });
     const response = await andThen(work(), (answered) => answered);
-    if (isStream(response) || !isKept(response)) {
-      await answers.forget(name);
-      return response;
-    }
-    await keep(api, name, request, response);
+    await keep(api, call, { name, request }, response);
     return response;
   } catch (error) {
     await answers.forget(name).catch(() => {});
@@ -72,14 +76,27 @@ async function once(
 }
 
 /** Never rejects: what was done is done, and is answered so. Meanwhile it counts as being answered, so that it is not done twice at once. */
-async function keep(api: Api, name: string, request: string, { status, headers, body }: ApiResponse): Promise<void> {
-  // A new key and a heartbeat's address are in some answers.
-  const sealed = api.sealing.seal(purposeOf(name), JSON.stringify([status, headers, body]));
+async function keep(
+  api: Api,
+  { workspace, nowMs }: KeyCall | ProjectCall,
+  { name, request }: { readonly name: string; readonly request: string },
+  response: ApiAnswer,
+): Promise<void> {
+  const { answers } = api.state;
   try {
-    await api.state.answers.keep(name, request, sealed, DAY_MS, api.clock.now());
+    const text = isStream(response) || !isKept(response) ? null : await sealedAnswer(api, name, response);
+    if (text !== null && (await hasRoom(api, workspace.id, text.length, nowMs)))
+      await answers.keep(name, request, text, DAY_MS, api.clock.now());
+    else await answers.forget(name);
   } catch (error) {
     api.log.warn({ err: error }, "the answer to a request with an Idempotency-Key could not be kept");
   }
+}
+
+async function hasRoom({ state }: Api, workspaceId: number, characters: number, nowMs: number): Promise<boolean> {
+  if (characters > MOST_CHARACTERS) return false;
+  if (characters <= LARGE.characters) return true;
+  return state.counters.takeFrom(`large answers ${workspaceId}`, LARGE.mostADay, DAY_MS, nowMs);
 }
 
 function callerOf({ session, key }: KeyCall): string {
@@ -88,11 +105,30 @@ function callerOf({ session, key }: KeyCall): string {
 
 /** Only answers of success are kept: a refusal (400 and above) did nothing, so the caller may correct the request and send it again. */
 function isKept({ status, body }: ApiResponse): boolean {
-  return status < 300 && typeof body === "string" && body.length <= MOST_BYTES;
+  return status < 300 && typeof body === "string";
 }
 
-function replayed(api: Api, route: Route, { request }: KeyCall, name: string, sealed: string): ApiResponse {
-  const [status, headers, body] = JSON.parse(api.sealing.open(purposeOf(name), sealed)) as [number, string[], string];
+/** A new key and a heartbeat's address are in some answers, so it is sealed. */
+async function sealedAnswer(api: Api, name: string, { status, headers, body }: ApiResponse): Promise<string> {
+  if (body.length <= LONGEST_PLAIN) return api.sealing.seal(purposeOf(name), JSON.stringify([status, headers, body]));
+  const packed = (await pack(body)).toString("base64");
+  return PACKED + api.sealing.seal(purposeOf(name), JSON.stringify([status, headers, packed]));
+}
+
+/** Before a sealed answer whose body is packed; no sealed text begins so. */
+const PACKED = "packed:";
+
+async function replayed(
+  api: Api,
+  route: Route,
+  { request }: KeyCall,
+  name: string,
+  text: string,
+): Promise<ApiResponse> {
+  const isPacked = text.startsWith(PACKED);
+  const sealed = isPacked ? text.slice(PACKED.length) : text;
+  const [status, headers, kept] = JSON.parse(api.sealing.open(purposeOf(name), sealed)) as [number, string[], string];
+  const body = isPacked ? (await unpack(Buffer.from(kept, "base64"))).toString() : kept;
   // The body is read although nothing uses it here: warned.ts then finds it and warns of its unknown fields, as it did the first time.
   if (route.body !== undefined) readOptionalObject(request);
   return { status, headers: [...headers, REPLAYED_HEADER, "true"], body };

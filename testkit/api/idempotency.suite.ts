@@ -65,6 +65,11 @@ export function idempotencySuite(server: "net" | "node"): void {
       expect([keep.mock.calls.length, (await post("a", web)).status, await total()]).toEqual([1, 409, 1]);
     });
 
+    it("answers a refusal as it is also when Redis has gone meanwhile", async () => {
+      vi.spyOn(world.state.answers, "forget").mockRejectedValue(new StoreError("Redis is away", { store: "redis" }));
+      expect((await post("a", { ...web, name: "" })).status).toBe(400);
+    });
+
     it("is each key's own, and ends after 24 hours", async () => {
       const first = (await post("a", web)).body.id;
       const key = await world.newKey(world);
@@ -112,6 +117,36 @@ export function idempotencySuite(server: "net" | "node"): void {
       expect(kept).toHaveLength(1);
       expect(kept[0]).not.toContain(first.body.key);
       expect(world.log.join("\n")).not.toContain(first.body.key);
+    });
+
+    it("keeps the answer to a document with thousands of changes packed, a number of them in a day", async () => {
+      const kept: number[] = [];
+      const { answers, counters } = world.state;
+      const [keep, takeFrom] = [answers.keep, counters.takeFrom];
+      answers.keep = async (...args) => {
+        kept.push(args[2].length);
+        return keep.apply(answers, args);
+      };
+      const applied = async (name: string, key: string) => {
+        const monitors = Array.from({ length: 3_000 }, (_, at) => [
+          `${name}${at}`,
+          { type: "ping", host: `h${at}.test-site.org` },
+        ]);
+        const document = JSON.stringify({ sonde: 1, name, monitors: Object.fromEntries(monitors) });
+        const { hash } = (await world.send("POST", "/api/v1/apply", { body: { document, dry_run: true } })).body;
+        const send = () => post(key, { document, expect: hash }, "/apply");
+        return [await send(), await send()] as const;
+      };
+      const [first, again] = await applied("a", "one");
+      expect([first.status, again.headers[REPLAYED], again.text === first.text]).toEqual([200, "true", true]);
+      expect([first.text.length > 262_144, kept.length, (kept[0] ?? 0) < first.text.length / 4]).toEqual([
+        true,
+        1,
+        true,
+      ]);
+      counters.takeFrom = async (...args) => !args[0].startsWith("large answers ") && takeFrom.apply(counters, args);
+      const [another, refused] = await applied("b", "two");
+      expect([another.status, refused.status, kept.length]).toEqual([200, 409, 1]);
     });
 
     it("is bounded by workspace and day", async () => {
