@@ -2,6 +2,7 @@
 import type { Kind } from "../../model/kind.ts";
 import { MAINTENANCE_LETTER, STATUS_LETTERS, type StatusLetter } from "../../model/letters.ts";
 import { isInMaintenance } from "../../model/monitor.ts";
+import { percentileOf } from "../../model/percentile.ts";
 import type { OverviewMonitor, OverviewState } from "../../store/sql/monitors/overview-port.ts";
 
 interface NamedSubscription {
@@ -100,7 +101,15 @@ export function liveColumns(
     sinceS.push(secondsSince(monitor.isPaused ? monitor.pausedAtMs : state.statusSinceMs, nowMs));
     if (!monitor.isPaused && state.latenessMs !== null) late.push(state.latenessMs);
   }
-  return { counts, status: letters.join(""), latencyMs, checkedS, sinceS, lateP99Ms: percentile99(late) };
+  const p99 = percentileOf(late, 0.99);
+  return {
+    counts,
+    status: letters.join(""),
+    latencyMs,
+    checkedS,
+    sinceS,
+    lateP99Ms: p99 === null ? null : Math.round(p99),
+  };
 }
 
 /** Paused wins over maintenance. */
@@ -119,11 +128,4 @@ function letterOf(word: keyof StatusCounts): StatusLetter {
 
 function secondsSince(atMs: number | null, nowMs: number): number | null {
   return atMs === null ? null : Math.max(0, Math.floor((nowMs - atMs) / 1_000));
-}
-
-/** Nearest rank. */
-function percentile99(values: readonly number[]): number | null {
-  if (values.length === 0) return null;
-  const sorted = Float64Array.from(values).sort();
-  return Math.round(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { CheckView } from "../check/outcome.ts";
-import { failedTable, healthyTable } from "./report.ts";
-import type { BulkResult } from "./tally.ts";
+import { failedTable, healthyTable, summary } from "./report.ts";
+import { type BulkResult, latencySpread, Tally } from "./tally.ts";
 
 function healthy(at: number, latencyMs: number, isCrowded: boolean): BulkResult {
   const view = { status: "healthy", verdict: "ok", latency_ms: latencyMs, connect_ms: 1, latency_crowded: isCrowded };
@@ -45,5 +45,29 @@ describe("on a terminal", () => {
     const lines = failedTable(all, null, null).trimEnd().split("\n");
     expect(lines.map((line) => line.split(/ {2,}/)[0])).toEqual(["failed", "auth_failed", "timeout"]);
     expect(lines[1]).toMatch(/wrong \ufffd\[31mkey$/);
+  });
+});
+
+describe("the counts", () => {
+  const list = { items: [], bad: [], duplicates: [], messages: [] };
+  const told = (results: readonly BulkResult[]): string => {
+    const tally = new Tally(results.length);
+    for (const result of results) tally.add(result);
+    return summary(list, tally, { durationMs: 1_000, isInterrupted: false });
+  };
+
+  it("say how the latencies of what is healthy lie, also where some were measured in a crowd", () => {
+    const results = Array.from({ length: 200 }, (_, at) => healthy(at, 1_200 - at, at % 2 === 0));
+    expect(latencySpread(results)).toEqual({
+      ...{ count: 200, crowded: 100, min: 1_001, p50: 1_100, p90: 1_180, p99: 1_198, max: 1_200 },
+    });
+    expect(told(results)).toContain("\n  latency ms: 1,001 to 1,200 · half ≤ 1,100 · 90 % ≤ 1,180 · 99 % ≤ 1,198\n");
+  });
+
+  it("have no such line where nothing is healthy, or has no latency", () => {
+    const { item, view } = healthy(1, 5, false);
+    const down = { item, view: { ...view, status: "down" } as CheckView };
+    const unmeasured = { item, view: { ...view, latency_ms: null } };
+    expect([latencySpread([down, unmeasured]), told([down, unmeasured]).includes("latency")]).toEqual([null, false]);
   });
 });

@@ -3,7 +3,7 @@ import { seconds } from "../check/words.ts";
 import { type Cell, type Column, fitted, plain, shorten } from "../table.ts";
 import type { BulkList } from "./list.ts";
 import { count, protocolWords, reasonWords } from "./progress.ts";
-import { type BulkResult, byLatency, type Tally } from "./tally.ts";
+import { type BulkResult, byLatency, latencySpread, type Tally } from "./tally.ts";
 
 const NAME_COLUMNS = 32;
 const PLACE_COLUMNS = 48;
@@ -117,12 +117,22 @@ export function summary(list: BulkList, tally: Tally, { durationMs, isInterrupte
   const lines = [
     `${done} checked in ${seconds(durationMs)}${rate}${before}, ${count(healthy)} healthy${share}`,
     ...(checked === 0 ? [] : [`  ${protocolWords(tally)}`, `  ${reasonWords(tally)}`]),
+    ...latencyWords(tally),
     ...(unmeasured === 0
       ? []
       : [`  ${count(unmeasured)} could not be measured, a fault of ours: ${plain(unmeasuredReason ?? "unknown")}`]),
     ...leftOut(list),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function latencyWords({ results }: Tally): readonly string[] {
+  const spread = latencySpread(results);
+  if (spread === null) return [];
+  const { min, p50, p90, p99, max } = spread;
+  return [
+    `  latency ms: ${count(min)} to ${count(max)} · half ≤ ${count(p50)} · 90 % ≤ ${count(p90)} · 99 % ≤ ${count(p99)}`,
+  ];
 }
 
 function leftOut({ bad, duplicates, messages }: BulkList): readonly string[] {

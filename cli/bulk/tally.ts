@@ -1,5 +1,6 @@
 /** What has come out so far. Pure. */
 import type { Kind } from "../../model/kind.ts";
+import { percentileOf } from "../../model/percentile.ts";
 import type { CheckView } from "../check/outcome.ts";
 import type { BulkItem } from "./list.ts";
 
@@ -71,4 +72,25 @@ export function byLatency(results: readonly BulkResult[]): BulkResult[] {
   return results
     .filter(({ view }) => view.status === "healthy")
     .sort((one, other) => (one.view.latency_ms ?? Infinity) - (other.view.latency_ms ?? Infinity) || 0);
+}
+
+/** Of what is healthy and has a latency, ms; null: nothing is. */
+export interface LatencySpread {
+  readonly count: number;
+  /** Of them measured beside many other checks, so that they may be too high. */
+  readonly crowded: number;
+  readonly min: number;
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export function latencySpread(results: readonly BulkResult[]): LatencySpread | null {
+  const healthy = results.filter(({ view }) => view.status === "healthy" && view.latency_ms !== null);
+  const latencies = healthy.map(({ view }) => view.latency_ms ?? 0);
+  const at = (share: number): number => percentileOf(latencies, share) ?? 0;
+  if (healthy.length === 0) return null;
+  const crowded = healthy.filter(({ view }) => view.latency_crowded).length;
+  return { count: healthy.length, crowded, min: at(0), p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) };
 }

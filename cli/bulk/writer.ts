@@ -8,7 +8,7 @@ import type { BulkOptions } from "./options.ts";
 import type { Output } from "./output.ts";
 import { type Ending, failedTable, healthyTable, summary } from "./report.ts";
 import type { Measured } from "./speed.ts";
-import { type BulkResult, byLatency, type Tally } from "./tally.ts";
+import { type BulkResult, byLatency, latencySpread, type Tally } from "./tally.ts";
 
 export interface Writer {
   /** Each result is written as it comes. */
@@ -78,6 +78,7 @@ function counts(list: BulkList, tally: Tally, { durationMs, isInterrupted }: End
     interrupted: isInterrupted,
     by_protocol: Object.fromEntries(tally.byProtocol),
     by_category: Object.fromEntries(tally.failures),
+    latency_ms: latencySpread(tally.results),
     duplicates: list.duplicates.length,
     unusable: list.bad.length,
     messages: list.messages,

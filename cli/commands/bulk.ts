@@ -41,7 +41,7 @@ export function addBulk(program: Command): void {
         "\nLists are links line by line, base64 of them, Clash YAML, sing-box, xray or SIP008 JSON.",
         "The first Ctrl-C ends the run, shows what there is and how to go on; the second ends at once.",
         "Progress is on stderr, and only on a terminal; results are on stdout.",
-        "\nExit code: 0 enough are healthy, 1 too few, 2 wrong call, 130 interrupted.",
+        "\nExit code: 0 enough are healthy, 1 too few, 2 wrong call, 130 interrupted, 141 the reader has gone.",
         "\nExamples:",
         "  sonde bulk https://provider.example/sub/token",
         "  sonde bulk list.txt --links > healthy.txt",
