@@ -169,6 +169,8 @@ const TABLE = {
   slugTaken: [409, "Another status page already uses this slug."],
   domainOwn: [400, "domains must not have the address of this service itself."],
   domainTaken: [409, "Another status page already uses one of these domains."],
+  statusPageMoved: [409, "The status page is another by now: read it again."],
+  ifUpdatedAtInvalid: [400, "if_updated_at must be an ISO time."],
   statusPagesTooMany: [409, "This project has 100 status pages: delete one first."],
   maintenanceNotFound: [404, "Maintenance not found"],
   webhookOff: [409, "The webhook is switched off. Enable it to test it."],

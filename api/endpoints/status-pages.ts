@@ -5,10 +5,11 @@ import { formatId } from "../../model/ids.ts";
 import { selectableKinds } from "../../model/selector.ts";
 import type { StatusPage } from "../../model/status-page.ts";
 import { readStatusPage } from "../../model/status-page-reader.ts";
+import { parseTime } from "../../model/time.ts";
 import { parseUrl } from "../../model/url.ts";
 import type { PageWrite, SealedPage } from "../../store/sql/status-pages/port.ts";
 import type { Api } from "../api.ts";
-import { type JsonObject, readObject } from "../body.ts";
+import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
@@ -47,10 +48,12 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
 async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const before = await findPage(api, call);
   const body = readObject(call.request);
+  const readAtMs = readAtOf(body);
   const sent = readBody(api, body, before).secrets;
   const password = sent.password === null ? null : await hashedPassword(sent.password);
   const { statusPages } = api.controlPlane;
   const written = await statusPages.update(call.project.id, before.id, call.nowMs, (now) => {
+    if (readAtMs !== null && readAtMs !== now.updatedAtMs) throw refusal("statusPageMoved");
     // Once more, over what is there now: another may have changed it meanwhile.
     const { page, secrets } = readBody(api, body, now);
     const changed = changedSecrets(openedSecrets(api.sealing, now), secrets, page, password);
@@ -58,6 +61,15 @@ async function change(api: Api, call: ProjectCall): Promise<ApiResponse> {
   });
   if (written === undefined) throw refusal("statusPageNotFound");
   return told(api, call, written, before.slug);
+}
+
+/** When the page that the caller has read was written, Unix ms; null: the caller does not say. @throws 400 */
+function readAtOf(body: JsonObject): number | null {
+  const sent = fieldOf(body, "if_updated_at");
+  if (sent === undefined) return null;
+  const atMs = typeof sent === "string" ? parseTime(sent) : undefined;
+  if (atMs === undefined) throw refusal("ifUpdatedAtInvalid");
+  return atMs;
 }
 
 async function remove(api: Api, call: ProjectCall): Promise<ApiResponse> {
@@ -158,7 +170,7 @@ export const statusPages: readonly Route[] = [
     params: statusPageIdParams,
     body: { schema: updateStatusPage, required: true },
     responses: { 200: shape("statusPage") },
-    refusals: [...NAMED, ...OF_BODY],
+    refusals: [...NAMED, ...OF_BODY, "ifUpdatedAtInvalid", "statusPageMoved"],
     handle: change,
   },
   {

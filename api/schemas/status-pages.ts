@@ -174,7 +174,15 @@ const EXAMPLE = {
 
 export const createStatusPage = z.object(pageFields).meta({ id: "CreateStatusPage", examples: [EXAMPLE] });
 export const updateStatusPage = z
-  .object({ ...pageFields, slug: pageFields.slug.optional(), title: pageFields.title.optional() })
+  .object({
+    ...pageFields,
+    slug: pageFields.slug.optional(),
+    title: pageFields.title.optional(),
+    if_updated_at: z
+      .string()
+      .optional()
+      .describe("`updated_at` as you read it: where another has changed the page since, the answer is 409"),
+  })
   .meta({ id: "UpdateStatusPage", examples: [{ published: true }] });
 
 const updateFields = {

@@ -41,6 +41,22 @@ export function statusPagesSuite(server: "net" | "node"): void {
     };
     const put = (id: string, body: object) => world.send("PUT", `/api/v1/status-pages/${id}`, { body });
 
+    it("are not changed over what another has changed since they were read", async () => {
+      const made = await create("two-editors");
+      const read = made.updated_at;
+      const first = await put(made.id, { text: "first", if_updated_at: read });
+      expect(first.status).toBe(200);
+      const second = await put(made.id, { text: "second", if_updated_at: read });
+      expect(second).toMatchObject({
+        status: 409,
+        body: { message: "The status page is another by now: read it again." },
+      });
+      expect((await put(made.id, { text: "second", if_updated_at: first.body.updated_at })).status).toBe(200);
+      expect((await put(made.id, { text: "third" })).body.text).toBe("third");
+      for (const wrong of ["soon", 1, null])
+        expect((await put(made.id, { if_updated_at: wrong })).status, String(wrong)).toBe(400);
+    });
+
     it("are made with what is left out as usual, changed in parts, listed and deleted", async () => {
       const made = await create("crud", { domians: [], domains: ["CRUD.acme.org"] });
       expect(made).toMatchObject({

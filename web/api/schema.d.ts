@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document c25437294956a9a1. Do not edit.
+// Made by `npm run web:types` of the API's document ffe2a2073ae00b0f. Do not edit.
 export interface paths {
     "/servers": {
         get: operations["listMonitors"];
@@ -1708,6 +1708,8 @@ export interface components {
                     merge?: "each" | "worst" | "share";
                 }[];
             }[];
+            /** @description `updated_at` as you read it: where another has changed the page since, the answer is 409 */
+            if_updated_at?: string;
         };
         /**
          * @example {

@@ -110,7 +110,9 @@ export async function update(
   if (before === undefined) return undefined;
   const { page, accessSealed } = decide(before);
   if (page.slug !== before.slug) await refuseTaken(session, page.slug);
-  const columns = { ...columnsOf(page), access_sealed: accessSealed, updated_at_ms: Math.round(nowMs) };
+  // Each writing has a time of its own: callers know by it whether the page is still as they read it.
+  const updatedAtMs = Math.max(Math.round(nowMs), before.updatedAtMs + 1);
+  const columns = { ...columnsOf(page), access_sealed: accessSealed, updated_at_ms: updatedAtMs };
   await session.kysely.updateTable("status_pages").set(columns).where("id", "=", id).execute();
   await setDomains(session, id, page.domains);
   const after = await find(session, (rows) => rows.where("id", "=", id));
