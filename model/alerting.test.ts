@@ -304,11 +304,13 @@ describe("decide", () => {
 
 describe("isFolded", () => {
   it("makes one of more than ten, of those that join a storm, and of what quiet hours held", () => {
-    expect(isFolded(Array(10).fill("opened"), false)).toBe(false);
-    expect(isFolded(Array(11).fill("opened"), false)).toBe(true);
-    expect(isFolded(["opened"], true)).toBe(true);
-    expect(isFolded(["digest", "digest"], false)).toBe(true);
-    expect(isFolded(["digest"], false)).toBe(false);
+    expect(isFolded(Array(10).fill("opened"), 0, false)).toBe(false);
+    expect(isFolded(Array(11).fill("opened"), 0, false)).toBe(true);
+    expect(isFolded(Array(2).fill("opened"), 8, false)).toBe(false);
+    expect(isFolded(Array(3).fill("opened"), 8, false)).toBe(true);
+    expect(isFolded(["opened"], 0, true)).toBe(true);
+    expect(isFolded(["digest", "digest"], 0, false)).toBe(true);
+    expect(isFolded(["digest"], 0, false)).toBe(false);
   });
 });
 

@@ -32,7 +32,7 @@ export interface GroupMember {
 export interface GroupState {
   /** Its members have no end: they are reported once. */
   readonly isNotice: boolean;
-  /** Made of many groups that were due at once. */
+  /** Made of many groups that were due within a moment. */
   readonly isFold: boolean;
   readonly firstToldAtMs: number | null;
   readonly toldAtMs: number | null;
@@ -75,8 +75,10 @@ export interface Decision {
 
 /** A repetition comes this much later at most, ms. */
 const LONGEST_REPEAT_MS = 24 * 3_600_000;
-/** More groups of one rule that are due for the first time in one turn become one. */
-const MOST_GROUPS_AT_ONCE = 10;
+/** Of one rule, groups that are reported for the first time within STORM_MS; further ones become one. Our choice: what a person still reads one by one. */
+export const MOST_GROUPS_ALONE = 10;
+/** Our choice: checks of a minute's interval see one cause spread over a minute. */
+export const STORM_MS = 60_000;
 
 type Act = "open" | "raise" | "recover" | "change" | "acknowledge" | "remind" | "escalate";
 
@@ -327,10 +329,11 @@ function reasonOf({ isNotice }: GroupState, acts: ReadonlySet<Act>, opened: read
 
 /**
  * Whether groups that would speak for the first time now speak as one.
+ * @param lately groups of the rule that spoke alone for the first time within STORM_MS
  * @param hasFold the rule has one that is not calm yet
  */
-export function isFolded(reasons: readonly SayReason[], hasFold: boolean): boolean {
-  if (hasFold || reasons.length > MOST_GROUPS_AT_ONCE) return true;
+export function isFolded(reasons: readonly SayReason[], lately: number, hasFold: boolean): boolean {
+  if (hasFold || lately + reasons.length > MOST_GROUPS_ALONE) return true;
   return reasons.filter((reason) => reason === "digest").length > 1;
 }
 

@@ -149,7 +149,7 @@ export function alertTests(currentGround: () => Ground): void {
       expect(await turns.turn(NOW_MS)).toEqual([]);
       expect(await plane.alertTurns.nextAtMs()).toBe(NOW_MS + 2 * S);
       const [begun] = await turns.turn(NOW_MS + 2 * S);
-      expect(begun).toMatchObject({ reason: "opened", isFirst: true, previous: null, isFold: false });
+      expect(begun).toMatchObject({ reason: "opened", previous: null, isFold: false });
       expect(begun?.members).toMatchObject([
         { firing: true, isTold: true, isNew: true, host: "de7", why: "connection refused", severity: "critical" },
         { firing: true, monitorId: ids[1] },
@@ -158,7 +158,7 @@ export function alertTests(currentGround: () => Ground): void {
       await turns.up(ids, NOW_MS + 10 * S);
       expect(await turns.turn(NOW_MS + 61 * S)).toEqual([]);
       const [over] = await turns.turn(NOW_MS + 62 * S);
-      expect(over).toMatchObject({ reason: "recovered", isFirst: false, previous: `ref ${begun?.id}` });
+      expect(over).toMatchObject({ reason: "recovered", previous: `ref ${begun?.id}` });
       expect(over?.groupKey).toBe(begun?.groupKey);
       // Another database has a group and a message of the same ids, and did not make them in the same millisecond.
       expect(begun?.groupKey).toContain(NOW_MS.toString(36));
@@ -217,6 +217,38 @@ export function alertTests(currentGround: () => Ground): void {
       expect(await turns.said(NOW_MS + 500 * S)).toEqual([]);
       await turns.up([late], NOW_MS + 501 * S);
       expect(await turns.said(NOW_MS + 600 * S)).toEqual(["recovered 26"]);
+    });
+
+    it("fold a storm that comes bit by bit, beside the ten that were told alone", async () => {
+      const turns = await start();
+      await turns.channel();
+      const ids: number[] = [];
+      for (let i = 0; i < 30; i += 1) ids.push(await make(turns.ground, { name: `m${i}`, host: `h${i}` }));
+      const said: string[] = [];
+      for (const [i, id] of ids.entries()) {
+        await turns.down([id], NOW_MS + i * 1.5 * S);
+        await turns.turn(NOW_MS + i * 1.5 * S);
+        said.push(...(await turns.said(NOW_MS + (i * 1.5 + 1) * S)));
+      }
+      for (const atS of [50, 200]) said.push(...(await turns.said(NOW_MS + atS * S)));
+      expect(said).toEqual([...Array(10).fill("opened 1"), "opened 1", "opened 20"]);
+      await turns.up(ids, NOW_MS + 300 * S);
+      await turns.turn(NOW_MS + 300 * S);
+      const ends = await turns.said(NOW_MS + 400 * S);
+      expect(ends.toSorted()).toEqual([...Array(10).fill("recovered 1"), "recovered 20"]);
+    });
+
+    it("tell slow failures one by one", async () => {
+      const turns = await start();
+      await turns.channel();
+      const said: string[] = [];
+      for (let i = 0; i < 15; i += 1) {
+        const id = await make(turns.ground, { name: `m${i}`, host: `h${i}` });
+        await turns.down([id], NOW_MS + i * 7 * S);
+        await turns.turn(NOW_MS + i * 7 * S);
+        said.push(...(await turns.said(NOW_MS + (i * 7 + 3) * S)));
+      }
+      expect(said).toEqual(Array(15).fill("opened 1"));
     });
 
     it("tell of thousands in pieces, once, though the sender dies between any two of them", async () => {
@@ -478,7 +510,7 @@ export function alertTests(currentGround: () => Ground): void {
       ]);
       expect(await turns.turn(NOW_MS + 6 * S)).toEqual([]);
       const again = await turns.turn(NOW_MS + 8 * S);
-      expect(again).toMatchObject([{ id: ofPhone[0]?.id, isFirst: true }]);
+      expect(again).toMatchObject([{ id: ofPhone[0]?.id, previous: null }]);
       expect(await turns.end(again, NOW_MS + 8 * S, refused)).toMatchObject([{ state: "pending", isFailingNow: true }]);
       await turns.turn(NOW_MS + 8 * S);
       const told = await turns.turn(NOW_MS + 11 * S);
@@ -501,7 +533,7 @@ export function alertTests(currentGround: () => Ground): void {
       expect(first).toMatchObject([{ left: null }]);
       await turns.end(first, NOW_MS + 2 * S, partly);
       const second = await turns.turn(NOW_MS + 8 * S);
-      expect(second).toMatchObject([{ id: first[0]?.id, left: "bob", isFirst: true }]);
+      expect(second).toMatchObject([{ id: first[0]?.id, left: "bob", previous: null }]);
       await turns.end(second, NOW_MS + 8 * S, partly);
       // It was never delivered to all, and some know of it.
       await turns.up([id], NOW_MS + 9 * S);

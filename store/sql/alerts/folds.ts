@@ -1,5 +1,5 @@
-/** Folds: many groups of a rule that would speak for the first time at once become one. */
-import { isCalm, isFolded } from "../../../model/alerting.ts";
+/** Folds: many groups of a rule that would speak for the first time within a minute become one. */
+import { isCalm, isFolded, MOST_GROUPS_ALONE, STORM_MS } from "../../../model/alerting.ts";
 import { chunksOf } from "../db/bulk.ts";
 import { bulkStatement, type Session } from "../db/database.ts";
 import { MEMBERS_AT_ONCE, portions } from "./present.ts";
@@ -49,7 +49,7 @@ export async function fold(
     if (first === undefined) continue;
     const open = await openFold(read, first, nowMs);
     const reasons = some.flatMap(({ decision }) => (decision.say === null ? [] : [decision.say.reason]));
-    if (!isFolded(reasons, open !== undefined)) continue;
+    if (!isFolded(reasons, await openedLately(read, first, nowMs), open !== undefined)) continue;
     const into = open ?? (await piece((session) => newFold(session, first, nowMs)));
     await moveInto(piece, into, some, nowMs);
     for (const { group } of some) folded.add(group.id);
@@ -70,6 +70,22 @@ async function openFold({ kysely }: Session, { group, rule }: Decided, nowMs: nu
     .limit(1)
     .executeTakeFirst();
   return newest === undefined || isCalm(newest.changed_at_ms, rule, nowMs) ? undefined : newest.id;
+}
+
+/** Open groups that spoke alone for the first time a moment ago, counted as far as it matters. */
+async function openedLately({ kysely }: Session, { group }: Decided, nowMs: number): Promise<number> {
+  const groups = await kysely
+    .selectFrom("alert_groups")
+    .select("id")
+    .where("project_id", "=", group.project_id)
+    .where("rule_id", "=", group.rule_id)
+    .where("is_notice", "=", group.is_notice)
+    .where("is_fold", "=", 0)
+    .where("closed_at_ms", "is", null)
+    .where("first_told_at_ms", ">", nowMs - STORM_MS)
+    .limit(MOST_GROUPS_ALONE)
+    .execute();
+  return groups.length;
 }
 
 async function newFold({ kysely }: Session, { group }: Decided, nowMs: number): Promise<number> {
