@@ -15,6 +15,7 @@ import {
   type Values,
 } from "../../scheduler/alerts/channels/settings.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
+import type { ProjectRecord } from "../../store/sql/accounts/port.ts";
 import type { ChannelChanges, ChannelRecord, OpenableChannel } from "../../store/sql/alerts/channels-port.ts";
 import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject, readOptionalObject } from "../body.ts";
@@ -32,8 +33,8 @@ export const MOST_CHANNELS = 100;
 const MOST_NAME = 120;
 /** From the request to the answer of a test, ms: an attempt with its look-ups, and what follows it. */
 const TEST_MS = 20_000;
-/** Tests under way of one project, and of all: each holds a connection to an address that a caller chose. */
-const MOST_TESTS = { project: 4, all: 64 } as const;
+/** Tests under way of one project, of one workspace, and of all: each holds a connection to an address that a caller chose. */
+const MOST_TESTS = { project: 4, workspace: 8, all: 64 } as const;
 const EDITORS_ONLY = "You do not have permission to edit this project";
 
 const settingsBody = z.record(z.string(), z.unknown()).describe("As GET /channels/kinds describes them");
@@ -225,9 +226,14 @@ async function test(api: Api, call: ProjectCall, { kind, name, settings }: Teste
   const nowIso = formatIso(call.nowMs);
   const key = `${call.project.id} ${nowIso}`;
   const message = sampleMessage(about, { baseUrl: api.baseUrl(), channel: name, nowIso, key });
-  const context = { notificationId: `test-${call.nowMs}`, nowMs: call.nowMs, previous: null, isFirstOfGroup: true };
+  const context = {
+    notificationId: `test-${call.nowMs}`,
+    nowMs: call.nowMs,
+    previous: null,
+    projectId: call.project.id,
+  };
   const signal = AbortSignal.any([api.closing, AbortSignal.timeout(TEST_MS)]);
-  const outcome = await running.during(api, call.project.id, () =>
+  const outcome = await running.during(api, call.project, () =>
     api.sendToChannel({ kind, settings }, message, context, signal),
   );
   const response = ok({
@@ -240,23 +246,25 @@ async function test(api: Api, call: ProjectCall, { kind, name, settings }: Teste
   return { outcome, response };
 }
 
-/** Tests under way, by API: each has an end, so the counts go back to nothing by themselves. */
+/** Tests under way, by API: each has an end. */
 class RunningTests {
-  readonly #counts = new WeakMap<Api, Map<number, number>>();
+  readonly #projects = new WeakMap<Api, ProjectRecord[]>();
 
-  async during<T>(api: Api, projectId: number, work: () => Promise<T>): Promise<T> {
-    const counts = this.#counts.get(api) ?? new Map<number, number>();
-    this.#counts.set(api, counts);
-    const own = counts.get(projectId) ?? 0;
-    const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
-    if (own >= MOST_TESTS.project || all >= MOST_TESTS.all) throw refusal("channelTestsRunning");
-    counts.set(projectId, own + 1);
+  async during<T>(api: Api, project: ProjectRecord, work: () => Promise<T>): Promise<T> {
+    const all = this.#projects.get(api) ?? [];
+    this.#projects.set(api, all);
+    const ofWorkspace = all.filter(({ organizationId }) => organizationId === project.organizationId);
+    const ofProject = ofWorkspace.filter(({ id }) => id === project.id);
+    const isFull =
+      ofProject.length >= MOST_TESTS.project ||
+      ofWorkspace.length >= MOST_TESTS.workspace ||
+      all.length >= MOST_TESTS.all;
+    if (isFull) throw refusal("channelTestsRunning");
+    all.push(project);
     try {
       return await work();
     } finally {
-      const left = (counts.get(projectId) ?? 1) - 1;
-      if (left > 0) counts.set(projectId, left);
-      else counts.delete(projectId);
+      all.splice(all.indexOf(project), 1);
     }
   }
 }

@@ -192,6 +192,26 @@ export function channelsSuite(server: "net" | "node"): void {
         await controlPlane.channels.remove(projectId, id);
     });
 
+    it("is tested as often at once as its project and its workspace may, and leaves the rest to others", async () => {
+      const silent = createServer(() => {});
+      const silentUrl = `http://127.0.0.1:${await listen(silent)}`;
+      const body = { kind: "ntfy", settings: { server: silentUrl, topic: "sonde" } };
+      const insert = "insert into projects (organization_id, name, active, created_at_ms) values (?, ?, 1, 1)";
+      const projects = ["B", "C"].map((name) => String(world.sql(insert, world.organizationId, name)));
+      const test = (project?: string) =>
+        world.send("POST", "/api/v1/channels/test", { body, ...(project !== undefined && { project }) });
+      const running = Array.from({ length: 4 }, () => [test(), test(projects[0])]).flat();
+      const asked = new Promise<void>((settle) => {
+        let count = 0;
+        silent.on("request", () => ++count === running.length && settle());
+      });
+      await asked;
+      expect([(await test()).status, (await test(projects[1])).status]).toEqual([429, 429]);
+      silent.closeAllConnections();
+      silent.close();
+      expect((await Promise.all(running)).map(({ status }) => status)).toEqual(running.map(() => 200));
+    });
+
     it("is tested saved and unsaved, and says what the service said", async () => {
       const unsaved = await post("/test", {
         kind: "ntfy",

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ATTEMPT_LIVES_MS } from "../../api/oidc/attempt.ts";
 import { providerFetch } from "../../roles/provider.ts";
+import { attemptsHere } from "../../scheduler/alerts/attempts/attempts.ts";
+import { newSecret } from "../../store/session-secret.ts";
 import { CLIENT_ID, CLIENT_SECRET, type RealProvider, startProvider } from "./real-provider.suite.ts";
 import { type Answer, openWorld, type World } from "./world.suite.ts";
 
@@ -17,7 +19,6 @@ export function oidcSuite(server: "net" | "node"): void {
   describe("signing in at a provider", () => {
     let provider: RealProvider;
     let world: World;
-    const closers: (() => Promise<void>)[] = [];
     beforeAll(async () => {
       provider = await startProvider(`${BASE_URL}${CALLBACK}`);
       const oidc = {
@@ -25,7 +26,7 @@ export function oidcSuite(server: "net" | "node"): void {
         autoMembers: [{ role: "viewer" as const, domain: "joins.test-site.org" }],
       };
       const config = { baseUrl: BASE_URL, oidc };
-      world = await openWorld(server, config, {}, { providerFetch: providerFetch(ENGINE, closers) });
+      world = await openWorld(server, config, {}, { providerFetch: providerFetch(attemptsHere(ENGINE)) });
     });
     beforeEach(() => {
       // Below the limit of sign-ins of one network.
@@ -33,7 +34,6 @@ export function oidcSuite(server: "net" | "node"): void {
     });
     afterAll(async () => {
       await world.close();
-      for (const close of closers) await close();
       await provider.close();
     });
 
@@ -88,6 +88,32 @@ export function oidcSuite(server: "net" | "node"): void {
       const audit = (await world.send("GET", "/api/v1/audit?what=session")).body.entries[0];
       expect(audit).toMatchObject({ what: "session.started", detail: { via: "oidc" }, actor: { id: world.userId } });
       expect(JSON.stringify(world.log)).not.toContain(CLIENT_SECRET);
+    });
+
+    it("stays signed in when the person joins a further workspace, and a session of a link ends", async () => {
+      known("ada", "ada@test-site.org");
+      const ofProvider = cookieOf(await signIn("ada"));
+      const secret = newSecret();
+      const { nowMs } = world.clock;
+      const code = { codeHash: secret.hash, userId: world.userId, nowMs, expiresAtMs: nowMs + 60_000 };
+      await world.controlPlane.sessions.addCode(code);
+      const headers = { ...PAGE };
+      const sent = { key: null, project: null, headers, body: { code: secret.text } };
+      const ofLink = cookieOf(await world.send("POST", "/api/v1/session", sent));
+      const statuses = () =>
+        Promise.all(
+          [ofProvider, ofLink].map(async (cookie) => {
+            const asked = { key: null, project: null, headers: { cookie } };
+            return (await world.send("GET", "/api/v1/session", asked)).status;
+          }),
+        );
+      expect(await statuses()).toEqual([200, 200]);
+      const owner = { email: "boss@test-site.org", name: null };
+      await world.controlPlane.accounts.createWorkspace({ name: "B", plan: "free", projectName: "P", nowMs, owner });
+      const other = (await world.controlPlane.accounts.workspaces()).at(-1);
+      const person = { email: "ada@test-site.org", name: null };
+      await world.controlPlane.members.invite(other?.id ?? 0, person, "viewer", nowMs);
+      expect(await statuses()).toEqual([200, 401]);
     });
 
     it("works once, in the browser that began it, within ten minutes", async () => {

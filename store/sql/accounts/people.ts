@@ -121,15 +121,18 @@ export async function findOrInsertUser(session: Session, person: Person, nowMs: 
 }
 
 /**
- * Ends links, the sessions that links began, and the passkeys that such sessions added. The first workspace that a person belongs to may have signed in as the person, by the link that it
+ * Ends links, the sessions that links began, and the passkeys that such sessions added, with their sessions. Who is invited can be anyone whose address is known,
+ * so sessions of a provider and of other passkeys go on. The first workspace that a person belongs to may have signed in as the person, by the link that it
  * was given for the invitation; such a session must not reach the workspace that the person joins next.
  */
 export async function signOut(session: Session, userId: number): Promise<void> {
   await holdPerson(session, userId);
   const { kysely } = session;
   await kysely.deleteFrom("sign_in_codes").where("user_id", "=", userId).execute();
-  await kysely.deleteFrom("passkeys").where("user_id", "=", userId).where("added_via", "=", "link").execute();
-  await kysely.deleteFrom("sessions").where("user_id", "=", userId).where("key_id", "is", null).execute();
+  const passkeys = kysely.deleteFrom("passkeys").where("user_id", "=", userId).where("added_via", "=", "link");
+  const { numDeletedRows } = await passkeys.executeTakeFirst();
+  const ways = [...(["link"] as const), ...(numDeletedRows > 0n ? (["passkey"] as const) : [])];
+  await kysely.deleteFrom("sessions").where("user_id", "=", userId).where("via", "in", ways).execute();
 }
 
 /**
