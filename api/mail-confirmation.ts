@@ -92,7 +92,8 @@ export async function askToConfirm(
   const link = `${api.baseUrl()}/confirm/${token}`;
   const settings = { ...channel.settings, ...secretsOf(api, channel), to: [address], cc: [] };
   const signal = AbortSignal.any([api.closing, AbortSignal.timeout(MAIL_MS)]);
-  const context = { notificationId: `confirm-${channel.id}-${nowMs}`, nowMs, previous: null, isFirstOfGroup: true };
+  const { id, projectId } = channel;
+  const context = { notificationId: `confirm-${id}-${nowMs}`, nowMs, previous: null, projectId };
   const outcome = await api.sendToChannel(
     { kind: channel.kind, settings },
     messageOf(channel, link, nowMs),

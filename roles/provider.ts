@@ -1,42 +1,33 @@
-/** Asks the provider of identities: made with the first sign-in there, because most services have none. */
+/**
+ * Asks the provider of identities. By the thread that makes attempts, because what a provider, or who sits between it and us, sends during TLS can hold a thread
+ * for long, and callers without a key can begin sign-ins.
+ */
 import type { ProviderFetch } from "../api/oidc/provider.ts";
-import type { EngineOptions } from "../engine/contract/options.ts";
-import { NetworkFault } from "../engine/net/fault.ts";
-import type { Closers } from "./shared.ts";
+import type { Attempts } from "../scheduler/alerts/attempts/attempts.ts";
+import { VERSION } from "../version.ts";
 
-const LIMITS = {
-  /** Keys and what a provider says of itself have some kilobytes. */
-  bodyBytes: 262_144,
-  connectTimeoutMs: 5_000,
-} as const;
+/** Keys and what a provider says of itself have some kilobytes. */
+const MOST_ANSWER_BYTES = 262_144;
+const CALLER = { userAgent: `Sonde/${VERSION} (sign-in)`, projectId: 0 };
+/** They have no body (Fetch Standard, "null body status"). */
+const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 /** Redirects are not followed: no answer of a provider is one (OpenID Connect Discovery section 4.2), and a token must not be sent on. */
-export function providerFetch(engine: EngineOptions, closers: Closers): ProviderFetch {
-  let made: Promise<ProviderFetch> | undefined;
-  return async (url, init) => {
-    made ??= makeFetch(engine, closers);
-    return (await made)(url, init);
-  };
-}
-
-async function makeFetch(engine: EngineOptions, closers: Closers): Promise<ProviderFetch> {
-  const [{ createTransport }, { createGuardedFetch }] = await Promise.all([
-    import("../engine/transport/index.ts"),
-    import("../engine/web/guarded-fetch.ts"),
-  ]);
-  const guarded = createGuardedFetch(createTransport(engine), LIMITS);
-  closers.push(() => guarded.close());
-  return (url, init) =>
-    guarded.fetch(url, { ...init, redirect: "manual" }).catch((error: unknown) => {
-      throw new Error(reasonOf(error));
+export function providerFetch({ exchange }: Pick<Attempts, "exchange">): ProviderFetch {
+  return async (url, { method, headers, body, signal }) => {
+    const request = { url, headers, body: body ?? null, mostAnswerBytes: MOST_ANSWER_BYTES };
+    const { answer, fault } = await exchange(
+      { ...request, method: method as "GET" | "POST" },
+      CALLER,
+      signal ?? new AbortController().signal,
+    );
+    if (answer === null)
+      throw new Error(
+        fault.openedBy === null ? fault.error : `${fault.error}; SONDE_ALLOW_NETS=${fault.openedBy} opens it`,
+      );
+    return new Response(BODILESS.has(answer.status) ? null : answer.text, {
+      status: answer.status,
+      headers: { ...answer.headers },
     });
-}
-
-/** fetch() hides in causes what happened. */
-function reasonOf(error: unknown): string {
-  let inner = error;
-  while (inner instanceof Error && !(inner instanceof NetworkFault) && inner.cause instanceof Error)
-    inner = inner.cause;
-  if (!(inner instanceof NetworkFault)) return inner instanceof Error ? inner.message : String(inner);
-  return inner.openedBy === undefined ? inner.message : `${inner.message}; SONDE_ALLOW_NETS=${inner.openedBy} opens it`;
+  };
 }

@@ -32,7 +32,7 @@ export function sharedApiParts(
     sendToChannel: channelSender(attempts, config.mail),
     linkLists: linkLists(engine),
     texts: closing(closers, startTexts(WORDS, { onDeath })),
-    providerFetch: providerFetch(engine, closers),
+    providerFetch: providerFetch(attempts),
     clock: { now: () => Date.now() },
     log,
     version: VERSION,

@@ -34,8 +34,12 @@ function started(options: Partial<Start.AttemptsThreadOptions> = {}) {
   return { thread, errors };
 }
 
-const post = ({ exchange }: Attempts, url: string, signal = NEVER) =>
-  exchange({ method: "POST", url, headers: { "x-a": "b" }, body: "{}" }, "Sonde/test", signal);
+const post = ({ exchange }: Attempts, url: string, signal = NEVER, projectId = 1) =>
+  exchange(
+    { method: "POST", url, headers: { "x-a": "b" }, body: "{}" },
+    { userAgent: "Sonde/test", projectId },
+    signal,
+  );
 
 /** It takes connections, and says nothing. */
 async function silentServer(): Promise<number> {
@@ -59,17 +63,20 @@ it("ends each attempt as it ends on this thread", async () => {
   expect(taken.received.map(({ headers }) => headers["user-agent"])).toEqual(["Sonde/test", "Sonde/test"]);
   expect(await post(thread, "http://10.0.0.1/")).toEqual(await post(here, "http://10.0.0.1/"));
   const nothing = { host: "127.0.0.1", port: 1, isTls: false, user: null, password: "" };
-  expect(await thread.mail(nothing, LETTER, NEVER)).toEqual(await here.mail(nothing, LETTER, NEVER));
+  expect(await thread.mail(nothing, LETTER, 1, NEVER)).toEqual(await here.mail(nothing, LETTER, 1, NEVER));
 });
 
 it("ends an attempt that is aborted, and one whose thread takes too long", async () => {
   const port = await silentServer();
+  const url = `http://127.0.0.1:${port}/`;
   const aborting = new AbortController();
-  const aborted = post(started().thread, `http://127.0.0.1:${port}/`, aborting.signal);
+  const aborted = post(started({ graceMs: 60_000 }).thread, url, aborting.signal);
   aborting.abort();
   expect((await aborted).fault?.error).toMatch(/^no answer within/);
-  const late = await post(started({ withinMs: 1 }).thread, `http://127.0.0.1:${port}/`);
-  expect(late.fault).toMatchObject({ isRefused: false, error: expect.stringContaining("could not be sent in time") });
+  const busy = { isRefused: false, error: expect.stringContaining("could not be sent in time") };
+  // The thread takes longer to start than these give it.
+  expect((await post(started({ withinMs: 1, graceMs: 1 }).thread, url)).fault).toMatchObject(busy);
+  expect((await post(started({ graceMs: 1 }).thread, url, AbortSignal.abort())).fault).toMatchObject(busy);
 });
 
 it("fails what is under way when the thread dies, and what comes once it is closed", async () => {
@@ -96,12 +103,17 @@ it("starts again after a rest", async () => {
   }
 });
 
-it("keeps the caller's thread free of what a receiver's certificates cost", async () => {
-  const options = chain(60, () => rsaPublic(3_072, oddNumber(3_064)), "rsa", 3_072);
+/** Its certificates cost OpenSSL so much that a handshake takes some 10 ms for each of them. */
+async function costlyServer(count: number): Promise<string> {
+  const options = chain(count, () => rsaPublic(3_072, oddNumber(3_064)), "rsa", 3_072);
   const server = createTlsServer(options, (socket) => void socket.on("error", () => {}));
   server.on("tlsClientError", () => {});
   onTestFinished(() => void server.close());
-  const url = `https://127.0.0.1:${await listen(server)}/`;
+  return `https://127.0.0.1:${await listen(server)}/`;
+}
+
+it("keeps the caller's thread free of what a receiver's certificates cost", async () => {
+  const url = await costlyServer(20);
   const cpuMs = createThreadCpuTime();
   const spent = async (attempts: Attempts): Promise<number> => {
     const before = cpuMs();
@@ -112,4 +124,21 @@ it("keeps the caller's thread free of what a receiver's certificates cost", asyn
   await spent(thread);
   const there = await spent(thread);
   expect(there).toBeLessThan((await spent(attemptsHere(ENGINE))) / 2);
+});
+
+it("reads no more of a handshake than real ones have", async () => {
+  const { fault } = await post(started().thread, await costlyServer(60));
+  expect(fault?.error).toMatch(/^The server sends more than \d+ bytes before TLS is there$/);
+});
+
+it("lets one project's costly receivers delay another's message by little", async () => {
+  const [costly, other] = [await costlyServer(20), await costlyServer(0)];
+  const { thread } = started();
+  const ended: number[] = [];
+  const all = [...Array<number>(20).fill(1), 2].map(async (project) => {
+    await post(thread, project === 1 ? costly : other, new AbortController().signal, project);
+    ended.push(project);
+  });
+  await Promise.all(all);
+  expect(ended.indexOf(2)).toBeLessThan(10);
 });

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { listen } from "../../demo/loopback.ts";
 import { providerFetch } from "../../roles/provider.ts";
+import { attemptsHere } from "../../scheduler/alerts/attempts/attempts.ts";
 import { newAttempt } from "./attempt.ts";
 import { OidcProvider, ProviderFault } from "./provider.ts";
 
@@ -37,8 +38,7 @@ let issuer = "";
 let lies: Lies = {};
 let nonce = "";
 const asked: string[] = [];
-const closers: (() => Promise<void>)[] = [];
-const opened = providerFetch(ENGINE, closers);
+const opened = providerFetch(attemptsHere(ENGINE));
 
 function tokenOf({ header, claims, signature }: Lies, key: KeyObject = privateKey): string {
   const nowS = Math.floor(Date.now() / 1_000);
@@ -82,7 +82,6 @@ beforeAll(async () => {
   issuer = `http://127.0.0.1:${await listen(server)}`;
 });
 afterAll(async () => {
-  for (const close of closers) await close();
   server.closeAllConnections();
   await new Promise((settle) => server.close(settle));
 });
@@ -180,7 +179,7 @@ describe("a hostile provider signs no one in", () => {
   it("when it takes too long, and at an address that is not opened", async () => {
     const stalls = signIn({ answer: (path) => path === "/token" }, opened, 1);
     await expect(stalls).rejects.toMatchObject({ word: "provider", message: "no answer within 1 s" });
-    const closed = signIn({}, providerFetch({ ...ENGINE, allowNets: [] }, closers));
+    const closed = signIn({}, providerFetch(attemptsHere({ ...ENGINE, allowNets: [] })));
     await expect(closed).rejects.toMatchObject({ message: word(/SONDE_ALLOW_NETS=127\.0\.0\.1/) });
     expect(asked).toEqual([]);
   });

@@ -175,7 +175,7 @@ async function sendSample({ config, nowMs }: AdminStores, kind: string, name: st
   });
   const baseUrl = config.baseUrl ?? `http://${config.host}:${config.port}`;
   const message = sampleMessage("test", { baseUrl, channel: name, nowIso: formatIso(nowMs), key: String(nowMs) });
-  const context = { notificationId: `test-${nowMs}`, nowMs, previous: null, isFirstOfGroup: true };
+  const context = { notificationId: `test-${nowMs}`, nowMs, previous: null, projectId: 0 };
   return send({ kind, settings }, message, context, AbortSignal.timeout(TEST_MS));
 }
 

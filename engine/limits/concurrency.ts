@@ -13,7 +13,7 @@ interface OfWorkspace {
 }
 
 /** Who waits, a line for each workspace. */
-class Lines<T extends OfWorkspace> {
+export class Lines<T extends OfWorkspace> {
   /** The map's order is the order of the workspaces' turns. Made with the first that waits: there is a limit for each host, and few are ever full. */
   #lines: Map<number, T[]> | null = null;
 

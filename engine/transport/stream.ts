@@ -185,7 +185,8 @@ function handshake(
   isWatched: boolean,
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const carrier = isWatched ? watchedCarrier(socket, (fault) => secure.destroy(fault)) : socket;
+    const isCarried = isWatched || context.turn !== undefined;
+    const carrier = isCarried ? watchedCarrier(socket, (fault) => secure.destroy(fault), context.turn) : socket;
     // Without a `session` there is no resumption, so every check sees the certificate (a resumed session has none).
     const secure = tlsConnect({ ...options, socket: carrier });
     readLeafOnly(secure);

@@ -9,6 +9,7 @@ import type { Socket } from "node:net";
 import type { ConnectionOptions, TLSSocket } from "node:tls";
 import type { Phase } from "../../model/result.ts";
 import type { QuestionTarget } from "../protocols/inner/question.ts";
+import type { Turn } from "./handshake-gate.ts";
 
 export type IpFamily = 4 | 6;
 
@@ -26,6 +27,8 @@ export interface DialContext {
   readonly signal: AbortSignal;
   /** Calls once when the signal would abort, at once when it has: where it is there it spares a check the making of a signal, 6 µs. */
   readonly onAbort?: ((listener: (fault: Error) => void) => void) | undefined;
+  /** Who waits for the connection shares the thread with others who do not: what the server sends during TLS is read when it is called back. Absent: at once. */
+  readonly turn?: Turn | undefined;
   /** Ends the running phase and starts the next. */
   phase(name: Phase): void;
   /** Remembers what a failure will be explained with; called with each address before it is dialled. */

@@ -25,7 +25,7 @@ const MESSAGE: Message = {
   groupKey: "rule 1 host a",
   at: "2026-11-26T03:00:05.000Z",
 };
-const CONTEXT: SendContext = { notificationId: "41", nowMs: 0, previous: null, isFirstOfGroup: true };
+const CONTEXT: SendContext = { notificationId: "41", nowMs: 0, previous: null, projectId: 1 };
 const NEVER = new AbortController().signal;
 
 interface Letter {

@@ -3,9 +3,12 @@ import { isIP, type Socket } from "node:net";
 import { rootCertificates } from "node:tls";
 import { createTransport } from "nodemailer";
 import SMTPConnection from "nodemailer/lib/smtp-connection";
+import type { Turn } from "../../engine/transport/handshake-gate.ts";
 import { FOREIGN_TLS } from "../../engine/transport/tls-bounds.ts";
 import type { Transport } from "../../engine/transport/transport.ts";
+import { watchedCarrier } from "../../engine/transport/watched-carrier.ts";
 import type { SmtpServer } from "../../model/smtp-url.ts";
+import type { HandshakeTurns } from "./attempts/turns.ts";
 import type { SendOutcome } from "./channels/channel.ts";
 import type { Mail } from "./channels/email.ts";
 import { tidy } from "./channels/tidy.ts";
@@ -50,22 +53,35 @@ export interface Letter extends Mail {
 }
 
 type Outcome = SendOutcome & { readonly openedBy: string | null };
-export type MailOut = (server: SmtpServer, letter: Letter, signal: AbortSignal) => Promise<Outcome>;
+export type MailOut = (
+  server: SmtpServer,
+  letter: Letter,
+  /** Of Caller. */
+  projectId: number,
+  signal: AbortSignal,
+) => Promise<Outcome>;
 
-export function createMailOut(transport: Transport): MailOut {
-  return async (server, letter, signal) => {
+export function createMailOut(transport: Transport, turns: HandshakeTurns): MailOut {
+  return async (server, letter, projectId, signal) => {
+    const turn: Turn = (read) => turns.ask(projectId, read);
     // Those that were left may have been taken out of the channel since.
     if (readersOf(letter).length === 0) return taken(letter, null);
     try {
-      return await withinAttempt(signal, (ending) => sent(transport, server, letter, ending));
+      return await withinAttempt(signal, (ending) => sent(transport, server, letter, { signal: ending, turn }));
     } catch (error) {
       return failed(error);
     }
   };
 }
 
-async function sent(transport: Transport, server: SmtpServer, letter: Letter, signal: AbortSignal): Promise<Outcome> {
-  const socket = await dial(transport, server, signal);
+interface Sending {
+  readonly signal: AbortSignal;
+  readonly turn: Turn;
+}
+
+async function sent(transport: Transport, server: SmtpServer, letter: Letter, sending: Sending): Promise<Outcome> {
+  const { signal } = sending;
+  const { socket, end, fault } = await dial(transport, server, sending);
   const mailer = createTransport({
     host: server.host,
     port: server.port,
@@ -106,9 +122,11 @@ async function sent(transport: Transport, server: SmtpServer, letter: Letter, si
       signal,
     });
     return partly(letter, codeOf(info.response), info.rejectedErrors ?? []);
+  } catch (error) {
+    throw fault() ?? error;
   } finally {
     mailer.close();
-    socket.destroy();
+    end();
   }
 }
 
@@ -146,11 +164,41 @@ function partly(letter: Letter, statusCode: number | null, refusals: readonly Sm
   };
 }
 
-async function dial(transport: Transport, { host, port, isTls }: SmtpServer, signal: AbortSignal): Promise<Socket> {
-  const context = { signal, phase() {}, tried() {}, answered() {} };
+interface Line {
+  /** For the library, which begins TLS over it by itself where the server is not spoken to by TLS at once. */
+  readonly socket: Socket;
+  end(): void;
+  /** Why it has ended, where that is known better than by its end. */
+  fault(): Error | null;
+}
+
+async function dial(transport: Transport, { host, port, isTls }: SmtpServer, sending: Sending): Promise<Line> {
+  const context = { ...sending, phase() {}, tried() {}, answered() {} };
   const addresses = await transport.resolve(host, port, "both", context);
-  if (!isTls) return transport.connectTcp(addresses, port, context);
-  return transport.connectTls(addresses, port, isIP(host) === 0 ? { servername: host } : { host }, context);
+  if (!isTls) return startable(await transport.connectTcp(addresses, port, context), sending.turn);
+  const name = isIP(host) === 0 ? { servername: host } : { host };
+  const socket = await transport.connectTls(addresses, port, name, context);
+  return { socket, end: () => socket.destroy(), fault: () => null };
+}
+
+function startable(below: Socket, turn: Turn): Line {
+  let cause: Error | null = null;
+  let isOver = false;
+  const ended = (fault: Error | undefined): void => {
+    cause ??= fault ?? null;
+    below.destroy();
+    if (isOver || carrier.destroyed) return;
+    isOver = true;
+    // To destroy what carries TLS, and then TLS, ends the process (stream.ts).
+    carrier.push(null);
+  };
+  const carrier = watchedCarrier(below, ended, turn);
+  // The attempt has a deadline, and needs none between two replies.
+  const socket = Object.assign(carrier, {
+    setTimeout: () => carrier,
+    setKeepAlive: () => carrier,
+  }) as unknown as Socket;
+  return { socket, end: () => below.destroy(), fault: () => cause };
 }
 
 function codeOf(response: unknown): number | null {

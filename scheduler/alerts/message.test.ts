@@ -25,7 +25,7 @@ const BEGUN: BegunNotification = {
     isFold: false,
     reason: "notice",
   },
-  ...{ cameAndWent: 0, template: null, channel: {} as BegunNotification["channel"], previous: null, isFirst: true },
+  ...{ cameAndWent: 0, template: null, channel: {} as BegunNotification["channel"], previous: null },
   left: null,
   ...{ members: [MEMBER], hostMonitors: null },
 };

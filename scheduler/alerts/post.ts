@@ -3,12 +3,14 @@
  * answer its status, its headers and its first bytes are kept; the rest is read up to a bound only, and thrown away.
  */
 import { type IncomingMessage, request as requestHttp } from "node:http";
+import type { Socket } from "node:net";
 import { StringDecoder } from "node:string_decoder";
 import { classify } from "../../engine/net/classify.ts";
 import { DeadlinePassed, NetworkFault } from "../../engine/net/fault.ts";
 import { dialHttp } from "../../engine/transport/dial-http.ts";
 import { boundInterim } from "../../engine/transport/interim.ts";
 import type { Transport } from "../../engine/transport/transport.ts";
+import type { HandshakeTurns } from "./attempts/turns.ts";
 import type { ChannelAnswer, ChannelRequest } from "./channels/channel.ts";
 
 /** From the first look-up to the status, ms (docs/api-contract.md#webhooks). */
@@ -33,15 +35,23 @@ export type Exchanged =
   | { readonly answer: ChannelAnswer; readonly fault: null }
   | { readonly answer: null; readonly fault: Fault };
 
-/** Never rejects. An abort is a failure like others; the caller knows that it aborted. */
-export type Exchange = (request: ChannelRequest, userAgent: string, signal: AbortSignal) => Promise<Exchanged>;
+export interface Caller {
+  readonly userAgent: string;
+  /** Takes turns with others (attempts/turns.ts). 0: the service itself. */
+  readonly projectId: number;
+}
 
-export function createExchange(transport: Transport): Exchange {
-  return async (request, userAgent, signal) => {
+/** Never rejects. An abort is a failure like others; the caller knows that it aborted. */
+export type Exchange = (request: ChannelRequest, caller: Caller, signal: AbortSignal) => Promise<Exchanged>;
+
+export function createExchange(transport: Transport, turns: HandshakeTurns): Exchange {
+  return async (request, { userAgent, projectId }, signal) => {
     try {
       return await withinAttempt(signal, async (ending) => {
         const headers = { ...request.headers, "user-agent": userAgent };
-        return { answer: await exchange(transport, { ...request, headers }, ending), fault: null };
+        const url = new URL(request.url);
+        const socket = await dialHttp(transport, url, ending, (read) => turns.ask(projectId, read));
+        return { answer: await exchange(socket, url, { ...request, headers }, ending), fault: null };
       });
     } catch (error) {
       return { answer: null, fault: faultOf(error) };
@@ -77,13 +87,12 @@ export function faultOf(error: unknown): Fault {
   return { error: classify(error, null).message, isRefused: false, openedBy: null };
 }
 
-async function exchange(
-  transport: Transport,
-  { method, url: text, headers, body }: ChannelRequest,
+function exchange(
+  socket: Socket,
+  url: URL,
+  { method, headers, body, mostAnswerBytes }: ChannelRequest,
   signal: AbortSignal,
 ): Promise<ChannelAnswer> {
-  const url = new URL(text);
-  const socket = await dialHttp(transport, url, signal);
   return new Promise((resolve, reject) => {
     const request = requestHttp({
       createConnection: () => socket,
@@ -103,7 +112,8 @@ async function exchange(
     request.once("response", (response) => {
       const { statusCode: status } = response;
       if (status === undefined) return reject(new Error("the answer has no status"));
-      resolve(beginning(response).then((text) => ({ status, headers: headersOf(response), text })));
+      const text = mostAnswerBytes === undefined ? beginning(response) : whole(response, mostAnswerBytes);
+      resolve(text.then((read) => ({ status, headers: headersOf(response), text: read })));
     });
     request.end(body ?? undefined);
   });
@@ -136,5 +146,23 @@ function beginning(response: IncomingMessage): Promise<string> {
     });
     response.on("error", end);
     response.once("close", end);
+  });
+}
+
+function whole(response: IncomingMessage, mostBytes: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const pieces: Buffer[] = [];
+    let sizeBytes = 0;
+    response.on("data", (piece: Buffer) => {
+      pieces.push(piece);
+      sizeBytes += piece.length;
+      if (sizeBytes > mostBytes)
+        response.destroy(new NetworkFault("protocol-error", `The answer is larger than ${mostBytes} bytes`));
+    });
+    response.on("error", reject);
+    response.once("close", () => {
+      if (response.complete) resolve(Buffer.concat(pieces).toString("utf8"));
+      else reject(new NetworkFault("closed", "The answer ended in its midst"));
+    });
   });
 }

@@ -247,7 +247,7 @@ export class AlertSender {
       notificationId: begun.messageKey,
       nowMs,
       previous: begun.previous,
-      isFirstOfGroup: begun.isFirst,
+      projectId: begun.projectId,
       left: begun.left,
     };
     try {

@@ -50,7 +50,7 @@ describe("a message", () => {
     const keys = secrets.map(webhookKey);
     expect(keys.map((key) => key.length)).toEqual([32, 32]);
     const headers = headersOf({ id: "msg_1", body: BODY, keys }, Date.now());
-    expect(await poster()(to.url, headers, BODY, NEVER)).toEqual({ statusCode: 204, error: null });
+    expect(await poster()(to.url, headers, BODY, 1, NEVER)).toEqual({ statusCode: 204, error: null });
     const [got] = to.received;
     expect(got).toMatchObject({
       path: "/hook?a=1",
@@ -81,19 +81,19 @@ describe("post", () => {
   ])("takes %i for what it is", async (status, error) => {
     const elsewhere = await receiver();
     const to = await receiver(answering(status, { location: elsewhere.url }));
-    expect(await poster()(to.url, {}, BODY, NEVER)).toEqual({ statusCode: status, error });
+    expect(await poster()(to.url, {}, BODY, 1, NEVER)).toEqual({ statusCode: status, error });
     expect(elsewhere.received).toHaveLength(0);
   });
 
   it("throws an endless body away and keeps its status", async () => {
     const to = await receiver(endless);
-    expect(await poster()(to.url, {}, BODY, NEVER)).toEqual({ statusCode: 200, error: null });
+    expect(await poster()(to.url, {}, BODY, 1, NEVER)).toEqual({ statusCode: 200, error: null });
   });
 
   it("waits no longer than its time for a receiver that hangs", async () => {
     const to = await receiver(hanging);
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    const outcome = poster()(to.url, {}, BODY, NEVER);
+    const outcome = poster()(to.url, {}, BODY, 1, NEVER);
     await to.waitFor(1);
     vi.advanceTimersByTime(ATTEMPT_MS);
     expect(await outcome).toEqual({ statusCode: null, error: "no answer within 15 s" });
@@ -101,13 +101,13 @@ describe("post", () => {
 
   it("says what a receiver did that did not answer", async () => {
     const cut = await receiver((_received, response) => response.socket?.destroy());
-    expect(await poster()(cut.url, {}, BODY, NEVER)).toEqual({
+    expect(await poster()(cut.url, {}, BODY, 1, NEVER)).toEqual({
       statusCode: null,
       error: "Connection reset by the server",
     });
     const gone = await openReceiver();
     await gone.close();
-    expect(await poster()(gone.url, {}, BODY, NEVER)).toEqual({ statusCode: null, error: "Connection refused" });
+    expect(await poster()(gone.url, {}, BODY, 1, NEVER)).toEqual({ statusCode: null, error: "Connection refused" });
   });
 
   it.each([
@@ -119,7 +119,7 @@ describe("post", () => {
     ["half a head", "HTTP/1.1 200 OK\r\nContent-"],
   ])("survives %s", async (_name, answer) => {
     const to = await receiver((_received, response) => response.socket?.end(answer));
-    const outcome = await poster()(to.url, {}, BODY, NEVER);
+    const outcome = await poster()(to.url, {}, BODY, 1, NEVER);
     expect(outcome.statusCode === null || outcome.statusCode === 101).toBe(true);
     expect(outcome.error).not.toBeNull();
   });
@@ -140,7 +140,7 @@ describe("post", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 8 }), async (pieces) => {
         answer = Buffer.from(pieces.join(""), "latin1");
-        const { error, statusCode } = await poster()(to.url, {}, BODY, NEVER);
+        const { error, statusCode } = await poster()(to.url, {}, BODY, 1, NEVER);
         expect(error === null).toBe(statusCode !== null && statusCode >= 200 && statusCode < 300);
       }),
       { numRuns: 200 },
@@ -151,14 +151,14 @@ describe("post", () => {
     const hints = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\n\r\n";
     const broken = "HTTP/1.1 202 Accepted\r\nTransfer-Encoding: chunked\r\n\r\nZZZ\r\nbroken";
     const to = await receiver((_received, response) => response.socket?.end(hints + broken));
-    expect(await poster()(to.url, {}, BODY, NEVER)).toEqual({ statusCode: 202, error: null });
+    expect(await poster()(to.url, {}, BODY, 1, NEVER)).toEqual({ statusCode: 202, error: null });
   });
 
   it("asks the guard at each dial about the address that is dialled", async () => {
     const to = await receiver();
-    const refused = await poster({ allowNets: [] })(to.url, {}, BODY, NEVER);
+    const refused = await poster({ allowNets: [] })(to.url, {}, BODY, 1, NEVER);
     expect(refused).toMatchObject({ statusCode: null, error: expect.stringContaining("127.0.0.1") });
-    const own = await poster({ ownEndpoints: [`127.0.0.1:${to.port}`] as never })(to.url, {}, BODY, NEVER);
+    const own = await poster({ ownEndpoints: [`127.0.0.1:${to.port}`] as never })(to.url, {}, BODY, 1, NEVER);
     expect(own.statusCode).toBeNull();
     // The name was good when the webhook was made, and has moved.
     let address = "127.0.0.1";
@@ -167,21 +167,21 @@ describe("post", () => {
       resolverOf(() => address),
     );
     const url = `http://hooks.test-site.org:${to.port}/`;
-    expect((await moved(url, {}, BODY, NEVER)).statusCode).toBe(204);
+    expect((await moved(url, {}, BODY, 1, NEVER)).statusCode).toBe(204);
     address = "127.0.0.2";
-    expect(await moved(url, {}, BODY, NEVER)).toMatchObject({
+    expect(await moved(url, {}, BODY, 1, NEVER)).toMatchObject({
       statusCode: null,
       error: expect.stringContaining("127.0.0.2"),
     });
     address = "169.254.169.254";
-    expect((await moved(url, {}, BODY, NEVER)).statusCode).toBeNull();
+    expect((await moved(url, {}, BODY, 1, NEVER)).statusCode).toBeNull();
     expect(to.received).toHaveLength(1);
   });
 
   it("ends at once when the sender stops", async () => {
     const to = await receiver(hanging);
     const stop = new AbortController();
-    const outcome = poster()(to.url, {}, BODY, stop.signal);
+    const outcome = poster()(to.url, {}, BODY, 1, stop.signal);
     await to.waitFor(1);
     stop.abort();
     expect((await outcome).statusCode).toBeNull();

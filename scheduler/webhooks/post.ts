@@ -16,12 +16,14 @@ export type Post = (
   url: string,
   headers: Readonly<Record<string, string>>,
   body: string,
+  projectId: number,
   signal: AbortSignal,
 ) => Promise<PostOutcome>;
 
 export function createPost({ exchange }: Pick<Attempts, "exchange">, userAgent: string): Post {
-  return async (url, headers, body, signal) => {
-    const { answer, fault } = await exchange({ method: "POST", url, headers, body }, userAgent, signal);
+  return async (url, headers, body, projectId, signal) => {
+    const caller = { userAgent, projectId };
+    const { answer, fault } = await exchange({ method: "POST", url, headers, body }, caller, signal);
     if (answer === null) return { statusCode: null, error: fault.error };
     return { statusCode: answer.status, error: refusalOf(answer.status) };
   };

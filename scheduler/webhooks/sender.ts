@@ -238,7 +238,7 @@ export class Sender {
       this.#log.error({ err: error, webhookId: delivery.webhookId }, "a webhook's secret does not open");
       return { statusCode: null, error: "the webhook's secret does not open" };
     }
-    return this.#post(url, headers, delivery.body, this.#stop.signal);
+    return this.#post(url, headers, delivery.body, delivery.projectId, this.#stop.signal);
   }
 
   /** Begins no further attempt. */

@@ -40,6 +40,7 @@ const PURE = {
     "scheduler/shards/shard-turns.ts",
     "scheduler/sink/sink.ts",
     "scheduler/webhooks/start.ts",
+    "scheduler/alerts/attempts/attempts.ts",
     "scheduler/alerts/attempts/start.ts",
     "scheduler/alerts/post.ts",
     "scheduler/alerts/mail.ts",

@@ -4,6 +4,7 @@ import { createTransport } from "../../../engine/transport/index.ts";
 import type { Transport } from "../../../engine/transport/transport.ts";
 import type { MailOut } from "../mail.ts";
 import { createExchange, type Exchange } from "../post.ts";
+import { HandshakeTurns } from "./turns.ts";
 
 /** Both never reject: an abort is a failure like others. */
 export interface Attempts {
@@ -12,10 +13,11 @@ export interface Attempts {
 }
 
 export function attemptsOver(transport: Transport): Attempts {
+  const turns = new HandshakeTurns(setImmediate);
   return {
-    exchange: createExchange(transport),
+    exchange: createExchange(transport, turns),
     // Loaded with the first mail.
-    mail: async (...letter) => (await import("../mail.ts")).createMailOut(transport)(...letter),
+    mail: async (...letter) => (await import("../mail.ts")).createMailOut(transport, turns)(...letter),
   };
 }
 

@@ -14,7 +14,7 @@ import type { AttemptOrder, FromAttemptsThread, ToAttemptsThread } from "./threa
 const LIMITS = { maxOldGenerationSizeMb: 256, maxYoungGenerationSizeMb: 8 };
 const IDLE_MS = 60_000;
 /**
- * So long after its own deadline an attempt is given up, ms: the thread may be busy with what another receiver has sent. It is a part of the time that the
+ * So long after its deadline, or its caller's, an attempt is given up, ms: the thread may be busy with what another receiver has sent. It is a part of the time that the
  * sender's lease keeps for the attempt's record (SPARE_MS in scheduler/lease.ts).
  */
 const GRACE_MS = 1_000;
@@ -22,8 +22,9 @@ const GRACE_MS = 1_000;
 export interface AttemptsThreadOptions {
   readonly engine: EngineOptions;
   readonly log: Pick<Logger, "error">;
-  /** For one attempt; absent: ours. */
+  /** For one attempt, and for its end; absent: ours. */
   readonly withinMs?: number;
+  readonly graceMs?: number;
   /** Until a thread without work ends; absent: ours. */
   readonly idleMs?: number;
 }
@@ -45,14 +46,14 @@ export class AttemptsThread implements Attempts {
     this.#options = options;
   }
 
-  readonly exchange: Attempts["exchange"] = (request, userAgent, signal) =>
-    this.#ask({ work: "exchange", request, userAgent }, signal, (error) => ({
+  readonly exchange: Attempts["exchange"] = (request, caller, signal) =>
+    this.#ask({ work: "exchange", request, caller }, signal, (error) => ({
       answer: null,
       fault: { error, isRefused: false, openedBy: null },
     }));
 
-  readonly mail: Attempts["mail"] = (server, letter, signal) =>
-    this.#ask({ work: "mail", server, letter }, signal, (error) => ({
+  readonly mail: Attempts["mail"] = (server, letter, projectId, signal) =>
+    this.#ask({ work: "mail", server, letter, projectId }, signal, (error) => ({
       ...{ delivered: false, statusCode: null, error, retryAfterMs: null, permanent: false, openedBy: null },
     }));
 
@@ -75,14 +76,14 @@ export class AttemptsThread implements Attempts {
         resolve(answer as Answer);
       };
       const fail = (why: string): void => settle(failed(why));
-      const abort = (): void => this.#post({ id, work: "abort" });
-      const timer = setTimeout(
-        () => {
-          abort();
-          fail("it could not be sent in time: other receivers keep the sending thread busy");
-        },
-        this.#options.withinMs ?? ATTEMPT_MS + GRACE_MS,
-      );
+      const late = (): void => fail("it could not be sent in time: other receivers keep the sending thread busy");
+      const { withinMs = ATTEMPT_MS, graceMs = GRACE_MS } = this.#options;
+      const abort = (): void => {
+        this.#post({ id, work: "abort" });
+        clearTimeout(timer);
+        timer = setTimeout(late, graceMs);
+      };
+      let timer = setTimeout(abort, withinMs);
       this.#waiting.set(id, { settle, fail });
       this.#post({ id, ...order });
       signal.addEventListener("abort", abort, { once: true });

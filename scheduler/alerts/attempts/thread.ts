@@ -4,11 +4,12 @@ import type { EngineOptions } from "../../../engine/contract/options.ts";
 import type { SmtpServer } from "../../../model/smtp-url.ts";
 import type { ChannelRequest } from "../channels/channel.ts";
 import type { Letter } from "../mail.ts";
+import type { Caller } from "../post.ts";
 import { attemptsHere } from "./attempts.ts";
 
 export type AttemptOrder =
-  | { readonly work: "exchange"; readonly request: ChannelRequest; readonly userAgent: string }
-  | { readonly work: "mail"; readonly server: SmtpServer; readonly letter: Letter };
+  | { readonly work: "exchange"; readonly request: ChannelRequest; readonly caller: Caller }
+  | { readonly work: "mail"; readonly server: SmtpServer; readonly letter: Letter; readonly projectId: number };
 
 export type ToAttemptsThread = { readonly id: number } & (AttemptOrder | { readonly work: "abort" });
 
@@ -36,6 +37,6 @@ parentPort?.on("message", async (order: ToAttemptsThread) => {
 
 function made(order: AttemptOrder, signal: AbortSignal): Promise<unknown> {
   return order.work === "exchange"
-    ? attempts.exchange(order.request, order.userAgent, signal)
-    : attempts.mail(order.server, order.letter, signal);
+    ? attempts.exchange(order.request, order.caller, signal)
+    : attempts.mail(order.server, order.letter, order.projectId, signal);
 }

@@ -6,12 +6,14 @@ export interface ChannelRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
+  /** An answer of so many bytes is taken, whole or not at all; absent: its first 2 KiB are kept. */
+  readonly mostAnswerBytes?: number;
 }
 
 export interface ChannelAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The first 2 KiB. */
+  /** The first 2 KiB, or all of it where the request says so. */
   readonly text: string;
 }
 
@@ -20,7 +22,8 @@ export interface SendContext {
   readonly nowMs: number;
   /** What an earlier message of the same group returned: a message's id, a receipt. */
   readonly previous: string | null;
-  readonly isFirstOfGroup: boolean;
+  /** Whose message it is: projects take turns in the thread that sends. 0: the operator's. */
+  readonly projectId: number;
   /** What an earlier attempt of this message left to do; absent: all of it. */
   readonly left?: string | null;
 }

@@ -1,7 +1,8 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { Message } from "../../../model/alert-message.ts";
 import { answering, hanging, openReceiver, type Receiver, type Temper } from "../../webhooks/receivers.suite.ts";
-import { attemptsHere } from "../attempts/attempts.ts";
+import { type Attempts, attemptsHere } from "../attempts/attempts.ts";
+import { ATTEMPT_MS } from "../post.ts";
 import { CHANNEL_KINDS, channelKind } from "./index.ts";
 import { HOSTILE_NAMES, hostile, MESSAGE } from "./messages.suite.ts";
 import { createSendToChannel } from "./send.ts";
@@ -201,7 +202,7 @@ describe("what follows a first message", () => {
     const { url, receiver } = await receive(asService(service("matrix")));
     const settings = service("matrix").settings(url);
     for (let round = 0; round < 2; round += 1) await send({ kind: "matrix", settings }, MESSAGE, CONTEXT, NEVER);
-    const context = { ...CONTEXT, notificationId: "42", previous: "$event:test-site.org", isFirstOfGroup: false };
+    const context = { ...CONTEXT, notificationId: "42", previous: "$event:test-site.org" };
     await send({ kind: "matrix", settings }, recovered, context, NEVER);
     const [first, again, third] = receiver.received;
     expect(again?.path).toBe(first?.path);
@@ -248,6 +249,28 @@ describe("what follows a first message", () => {
       "/1/messages.json",
       `/1/receipts/${receipt}/cancel.json`,
     ]);
+  });
+
+  it("ends with its deadline, however many requests a message takes", async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const paths: string[] = [];
+    const exchange: Attempts["exchange"] = ({ url }, _caller, signal) =>
+      new Promise((settle) => {
+        paths.push(new URL(url).pathname);
+        const answer = { status: 200, headers: {}, text: '{"status":1}' };
+        if (paths.length === 1) setTimeout(() => settle({ answer, fault: null }), 14_000);
+        const fault = { error: "no answer", isRefused: false, openedBy: null };
+        signal.addEventListener("abort", () => settle({ answer: null, fault }));
+      });
+    const attempts = { ...attemptsHere(ENGINE), exchange };
+    const clocks = { monotonicNowMs: () => Date.now() };
+    const sending = createSendToChannel({ attempts, mail: { smtpUrl: null, from: null }, version: "test", clocks });
+    const settings = service("pushover").settings("http://127.0.0.1:1");
+    const outcome = sending({ kind: "pushover", settings }, recovered, { ...CONTEXT, previous: "r".repeat(30) }, NEVER);
+    await vi.advanceTimersByTimeAsync(ATTEMPT_MS);
+    expect(paths).toHaveLength(2);
+    expect(await outcome).toMatchObject({ delivered: true, durationMs: ATTEMPT_MS });
   });
 });
 

@@ -6,6 +6,7 @@ import { parseUrl } from "../../../model/url.ts";
 import { receiverAddress } from "../../../model/web-address.ts";
 import type { Clocks } from "../../clock.ts";
 import type { Attempts } from "../attempts/attempts.ts";
+import { withinAttempt } from "../post.ts";
 import { TemplateError } from "../template.ts";
 import type { ChannelRequest, SendContext, SendOutcome, SendToChannel } from "./channel.ts";
 import type { DefinedChannel } from "./define.ts";
@@ -49,7 +50,8 @@ export function createSendToChannel(options: SendOptions): SendToChannel {
   const means: Means = { attempts, mail, userAgent: `Sonde/${version} (alert)` };
   return async (channel, message, context, signal) => {
     const startedAtMs = options.clocks.monotonicNowMs();
-    const outcome = await attempt(means, channel, message, context, signal);
+    // Of all its requests together: the sender's lease spares no more for a message.
+    const outcome = await withinAttempt(signal, (ending) => attempt(means, channel, message, context, ending));
     return { ...outcome, durationMs: Math.max(0, options.clocks.monotonicNowMs() - startedAtMs) };
   };
 }
@@ -95,7 +97,8 @@ async function requested(
   const request = (kind.request as NonNullable<DefinedChannel["request"]>)(message, settings, context);
   // A template may turn a secret into another form: what is shown is made without it.
   const sent = shownRequest(kind.shown?.(message, settings, context) ?? request);
-  const { answer, fault } = await exchange(request, userAgent, signal);
+  const caller = { userAgent, projectId: context.projectId };
+  const { answer, fault } = await exchange(request, caller, signal);
   if (answer === null) {
     const error = withOpening(fault.error, fault.openedBy);
     return { delivered: false, statusCode: null, error, retryAfterMs: null, permanent: fault.isRefused, sent };
@@ -107,7 +110,7 @@ async function requested(
     return { ...(hidden.delivered ? outcome : { ...outcome, error: hidden.error }), sent };
   }
   const next = kind.afterwards(message, settings, context);
-  if (next !== null) await exchange(next, userAgent, signal);
+  if (next !== null) await exchange(next, caller, signal);
   return { ...outcome, sent };
 }
 
@@ -136,7 +139,12 @@ async function mailed(
   }
   const letter = mailOf(message, context, from.address.slice(from.address.lastIndexOf("@") + 1));
   const readers = { to: settings.to, cc: settings.cc, left: leftReaders(context.left ?? null) };
-  const { openedBy, ...outcome } = await attempts.mail(server, { ...letter, from, ...readers }, signal);
+  const { openedBy, ...outcome } = await attempts.mail(
+    server,
+    { ...letter, from, ...readers },
+    context.projectId,
+    signal,
+  );
   const sent = `To: ${settings.to.join(", ")}\nSubject: ${letter.subject}\n\n${letter.text}`;
   return outcome.delivered ? { ...outcome, sent } : { ...outcome, error: withOpening(outcome.error, openedBy), sent };
 }

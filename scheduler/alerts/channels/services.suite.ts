@@ -487,4 +487,4 @@ export const SERVICES: readonly Service[] = [
   apprise,
 ];
 
-export const CONTEXT: SendContext = { notificationId: "41", nowMs: Date.now(), previous: null, isFirstOfGroup: true };
+export const CONTEXT: SendContext = { notificationId: "41", nowMs: Date.now(), previous: null, projectId: 1 };

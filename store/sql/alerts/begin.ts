@@ -81,7 +81,6 @@ async function wantedOf(session: Session, waiting: readonly Notification[], brea
       template: templates.get(group.rule_id) ?? null,
       left: row.external_ref,
       previous: delivered.find((other) => other.external_ref !== null)?.external_ref ?? null,
-      isFirst: delivered.length === 0,
       hostMonitors: onHosts.get(group.id) ?? null,
     });
     await breathe();

@@ -118,7 +118,6 @@ export interface BegunNotification {
   readonly left: string | null;
   /** Of the group's messages that the channel took, the first: what the service called it. */
   readonly previous: string | null;
-  readonly isFirst: boolean;
   readonly members: readonly ToldMember[];
   /** Monitors of the project on the host that all members have; null: they have none in common. */
   readonly hostMonitors: number | null;

@@ -24,13 +24,13 @@ const DELIVERIES_AT_ONCE = 1_000;
 /** The oldest due deliveries of each webhook in a JSON list. */
 const DUE: Statement = {
   name: "sonde_webhooks_due",
-  sqlite: `select d.id, d.webhook_id, d.event_id, d.body, d.attempts, w.url, w.url_sealed, w.secret_sealed, w.old_secret_sealed,
+  sqlite: `select d.id, d.webhook_id, w.project_id, d.event_id, d.body, d.attempts, w.url, w.url_sealed, w.secret_sealed, w.old_secret_sealed,
       w.old_secret_until_ms
     from webhooks w join webhook_deliveries d on d.id in (
       select x.id from webhook_deliveries x where x.webhook_id = w.id and x.next_attempt_at_ms <= ?
       order by x.next_attempt_at_ms, x.id limit ?)
     where w.id in (select value from json_each(?)) order by d.next_attempt_at_ms, d.id`,
-  postgres: `select d.id, d.webhook_id, d.event_id, d.body, d.attempts, w.url, w.url_sealed, w.secret_sealed, w.old_secret_sealed,
+  postgres: `select d.id, d.webhook_id, w.project_id, d.event_id, d.body, d.attempts, w.url, w.url_sealed, w.secret_sealed, w.old_secret_sealed,
       w.old_secret_until_ms
     from webhooks w cross join lateral (
       select x.* from webhook_deliveries x where x.webhook_id = w.id and x.next_attempt_at_ms <= $1
@@ -74,6 +74,7 @@ const NEXT = statement(
 interface DueRow {
   readonly id: number;
   readonly webhook_id: number;
+  readonly project_id: number;
   readonly event_id: string;
   readonly body: string;
   readonly attempts: number;
@@ -235,6 +236,7 @@ function toDue(row: DueRow, nowMs: number): DueDelivery {
   return {
     id: row.id,
     webhookId: row.webhook_id,
+    projectId: row.project_id,
     eventId: row.event_id,
     body: row.body,
     attempts: row.attempts,

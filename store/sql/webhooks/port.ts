@@ -82,6 +82,7 @@ export interface Webhooks {
 export interface DueDelivery {
   readonly id: number;
   readonly webhookId: number;
+  readonly projectId: number;
   readonly eventId: string;
   readonly body: string;
   readonly attempts: number;
