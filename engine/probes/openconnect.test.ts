@@ -1,6 +1,8 @@
 import { X509Certificate } from "node:crypto";
+import { createServer } from "node:tls";
 import { afterEach, describe, expect, it } from "vitest";
 import { makeAuthority, makeCertificate } from "../../demo/certificates.ts";
+import { listen } from "../../demo/loopback.ts";
 import {
   type OpenconnectServer,
   openOpenconnectServer,
@@ -46,6 +48,20 @@ async function check(port: number, fields: Partial<TunnelFields> = {}, timeoutMs
   expect(JSON.stringify(outcome)).not.toMatch(/the password of|AD8Zzq2U/);
   return { ...outcome, category: errorCategoryOf(outcome.verdict, "tunnel", peerAnswered), phases: rig.phases };
 }
+
+it.each([
+  [true, "misconfigured", "The server wants a client certificate"],
+  [false, "closed", "The server closed the connection instead of answering the login"],
+])("closed after a handshake that asks for a certificate (%s): %s", async (requestCert, verdict, message) => {
+  const options = { cert: certificate.certPem, key: certificate.keyPem, requestCert, rejectUnauthorized: false };
+  const server = createServer(options, (socket) => {
+    socket.on("error", () => {});
+    socket.destroy();
+  });
+  const port = await listen(server);
+  peers.push({ port, close: () => new Promise((resolve) => server.close(() => resolve())) });
+  expect(await check(port)).toMatchObject({ verdict, message });
+});
 
 describe("an OpenConnect tunnel", () => {
   it("comes up, carries an echo and says goodbye: times are those of the contract", async () => {

@@ -94,6 +94,18 @@ describe("a host", () => {
     expect(await outcome(unsupported, unsupported)).toBe("unsupported");
   });
 
+  it("is explained with the address whose failure is told", async () => {
+    const unreachable = new NetworkFault("unreachable", "Host unreachable");
+    const named = async (first: Answer, second: Answer): Promise<string | undefined> => {
+      const { check } = network([V6, V4], { [V6.ip]: first, [V4.ip]: second });
+      await run(check);
+      return check.tried.at(-1);
+    };
+    expect(await named([], unreachable)).toBe(V6.ip);
+    expect(await named(unreachable, [])).toBe(V4.ip);
+    expect(await named(unreachable, new NetworkFault("unsupported", "no IPv4"))).toBe(V6.ip);
+  });
+
   it("with many addresses is asked at one of each family", async () => {
     const { asked, check } = network([V4, { ip: "192.0.2.2", family: 4 }, V6, { ip: "2001:db8::2", family: 6 }], {});
     await run(check);

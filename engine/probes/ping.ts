@@ -32,20 +32,23 @@ export const ping = defineUptime(
     context.phase("resolve");
     const addresses = onePerFamily(await context.transport.resolve(host, 0, ip_version ?? "both", context));
     context.phase("request");
-    let silent: Outcome | undefined;
-    const faults: unknown[] = [];
+    let silent: { readonly outcome: Outcome; readonly address: Address } | undefined;
+    const faults = new Map<unknown, Address>();
     for (const [index, address] of addresses.entries()) {
       try {
         const report = await pingOne(address, addresses.length - index, context);
         if (report.roundTripsMs.length > 0) return { verdict: "ok", latencyMs: average(report.roundTripsMs) };
-        silent = unanswered(report);
+        silent ??= { outcome: unanswered(report), address };
       } catch (error) {
-        faults.push(error);
+        faults.set(error, address);
       }
       if (context.signal.aborted) break;
     }
-    if (silent !== undefined) return silent;
-    throw mostTelling(faults);
+    const told = mostTelling([...faults.keys()]);
+    const telling = silent?.address ?? faults.get(told);
+    if (telling !== undefined) context.tried(telling.ip);
+    if (silent !== undefined) return silent.outcome;
+    throw told;
   },
 );
 

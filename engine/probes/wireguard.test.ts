@@ -179,6 +179,20 @@ describe("a WireGuard tunnel", () => {
     expect(await check(config)).toMatchObject({ verdict: "refused" });
   });
 
+  it("of a name with both families is explained with the address whose failure is told", async () => {
+    const server = await serverWith();
+    const config = OWN + peerLines(server);
+    servers = [];
+    await server.close();
+    const both = [
+      { ip: "127.0.0.1", family: 4 },
+      { ip: "::1", family: 6 },
+    ] as const;
+    const rig = makeCheck({ ...transportWith(), resolve: () => Promise.resolve(both) });
+    expect(await check(config, undefined, rig)).toMatchObject({ verdict: "refused" });
+    expect(rig.tried).toEqual([`127.0.0.1:${server.port}`, `[::1]:${server.port}`, `127.0.0.1:${server.port}`]);
+  });
+
   it("to a server with another key is silence, told with its possible reasons and without secrets", async () => {
     const server = await serverWith();
     const other = base64(nodeCrypto.privateKey(new Uint8Array(32).fill(0x62)).publicBytes);

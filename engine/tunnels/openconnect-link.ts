@@ -30,6 +30,8 @@ export class OpenconnectLink {
   readonly #socket: TLSSocket;
   readonly #signal: AbortSignal;
   readonly #now: () => number;
+  /** The server has asked for a client certificate, and there is none: only with such a request it names signature algorithms. */
+  readonly #asksForCertificate: boolean;
   #waiting: Waiting | null = null;
   #frames: FrameReader | null = null;
   #listener: ((packet: Uint8Array, atMs: number) => void) | null = null;
@@ -46,6 +48,7 @@ export class OpenconnectLink {
     this.#socket = socket;
     this.#signal = signal;
     this.#now = now;
+    this.#asksForCertificate = socket.getSharedSigalgs().length > 0;
     socket.on("data", (bytes: Buffer) => this.#receive(bytes));
     socket.once("close", () => this.#leave());
   }
@@ -175,7 +178,8 @@ export class OpenconnectLink {
         peerAnswered: true,
       });
     }
-    return closedBeforeLogin();
+    // Over TLS 1.3 a server sees only after our handshake that the certificate is missing, and ocserv then closes without an alert.
+    return this.#asksForCertificate ? needsCertificate() : closedBeforeLogin();
   }
 }
 

@@ -7,6 +7,7 @@ import type { Framing } from "../protocols/wireguard/message.ts";
 import type { PeerKeys } from "../protocols/wireguard/noise.ts";
 import { type Stray, WireguardSession } from "../protocols/wireguard/session.ts";
 import { encodeTai64n, nextTimestampNs } from "../protocols/wireguard/tai64n.ts";
+import { endpointOf } from "../transport/connect-race.ts";
 import type { Address, DatagramLink, DatagramListener } from "../transport/transport.ts";
 import type { Tunnel, TunnelInfo } from "./tunnel.ts";
 
@@ -87,7 +88,7 @@ export class WireguardTunnel implements Tunnel, DatagramListener {
       this.#abortedBy = fault;
       this.#settle(fault);
     });
-    const faults: Error[] = [];
+    const faults = new Map<Error, Address>();
     for (const [index, server] of servers.entries()) {
       const spentMs = this.#context.now() - this.#startedAtMs;
       try {
@@ -95,10 +96,13 @@ export class WireguardTunnel implements Tunnel, DatagramListener {
       } catch (error) {
         this.#link?.close();
         if (this.#abortedBy !== null || !(error instanceof Error)) throw error;
-        faults.push(error);
+        faults.set(error, server);
       }
     }
-    throw mostTelling(faults) ?? new NetworkFault("unresolved", "The server has no address");
+    const told = mostTelling([...faults.keys()]) ?? new NetworkFault("unresolved", "The server has no address");
+    const address = faults.get(told);
+    if (address !== undefined) this.#context.tried(endpointOf(address, this.#endpoint.port));
+    throw told;
   }
 
   send(ipPacket: Uint8Array): void {

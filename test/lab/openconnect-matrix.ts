@@ -98,9 +98,8 @@ export const MATRIX: readonly Row[] = [
   {
     name: "client certificate",
     fields: login({ port: PORT.certificate }),
-    verdict: "closed",
-    category: "server_not_connected",
-    said: /instead of answering the login/,
+    ...misconfigured,
+    said: /wants a client certificate/,
   },
   {
     name: "authority unknown to us",

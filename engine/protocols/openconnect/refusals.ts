@@ -53,7 +53,7 @@ export function noSuchGroup(offered: readonly string[]): NetworkFault {
 
 /** ocserv closes so what it takes no more of, without a word; and over TLS 1.2 what shows no certificate where it wants one. */
 const CLOSES =
-  "A server that takes no more clients, has banned this checker's address, or wants a client certificate does so";
+  "A server that takes no more clients, has banned this checker's address, or wants a client certificate over TLS 1.2 does so";
 
 export function closedBeforeTls(cause: unknown): NetworkFault {
   return new NetworkFault("closed", "The server took the connection and closed it during the TLS handshake", {
