@@ -18,7 +18,7 @@ import { sound } from "../model/outcome-reader.ts";
 import type { CheckOutcome } from "../model/result.ts";
 import { ONE_OFF_LIMITS } from "../scheduler/run/one-off.ts";
 import type { MessageSealing } from "../store/sealed-text.ts";
-import type { CheckerState } from "../store/state/checkers.ts";
+import { type CheckerState, CLOCK_OFF_MS } from "../store/state/checkers.ts";
 import type { CheckClass, CheckReply, CheckServer, OneOffCheck } from "../store/state/checks.ts";
 import type { RedisLocation } from "../store/state/redis.ts";
 import { openRedisCheckServer } from "../store/state/redis-checks.ts";
@@ -34,6 +34,8 @@ import { readSpec } from "./spec-reader.ts";
 const DRAIN_MS = 20_000;
 const DRAIN_LOOK_MS = 20;
 const SWEEP_MS = 60_000;
+/** How often our clock is compared with Redis's, for the operator, ms. */
+const CLOCK_LOOK_MS = 1_000;
 /** How often it is looked whether targets are silent, ms. */
 const SILENCE_LOOK_MS = 250;
 
@@ -102,6 +104,8 @@ class Checker implements RunningChecker {
   #checks: CheckServer | undefined;
   #timers: readonly NodeJS.Timeout[] = [];
   #link: string | null = null;
+  /** Why our clock is wrong; null: it is not. */
+  #clock: string | null = null;
   #isLeaving = false;
   #setReady: () => void = () => {};
 
@@ -154,7 +158,9 @@ class Checker implements RunningChecker {
       room: ONE_OFF_LIMITS,
       take: withTurns((check, checkClass) => this.#pass(check, checkClass), after),
     });
+    this.#lookAtClock();
     this.#timers = [
+      setInterval(() => this.#lookAtClock(), CLOCK_LOOK_MS),
       setInterval(() => this.#forget(this.#inFlight.sweep(performance.now())), SWEEP_MS),
       setInterval(() => {
         if (this.#silence.isSuspicious(this.#inFlight.underWay(), performance.now())) this.#network.suspect();
@@ -164,7 +170,7 @@ class Checker implements RunningChecker {
 
   problems(): readonly string[] {
     const { reasons } = this.#state();
-    return this.#link === null ? reasons : [this.#link, ...reasons];
+    return [this.#link, this.#clock, ...reasons].filter((one) => one !== null);
   }
 
   metrics(): Promise<string> {
@@ -172,7 +178,7 @@ class Checker implements RunningChecker {
     const clockOffsetMs = this.#server?.clockOffsetMs ?? 0;
     return this.#metrics.text({
       inFlight,
-      isFit,
+      isFit: isFit && this.#clock === null,
       probers: this.#probers.size,
       overBudget: this.#probers.overBudget,
       clockOffsetMs,
@@ -194,6 +200,19 @@ class Checker implements RunningChecker {
     this.#network.flush();
     this.#network.close();
     await this.#server?.close();
+  }
+
+  /** Schedulers give nothing to a checker whose clock is wrong, and it would not know. */
+  #lookAtClock(): void {
+    const offMs = this.#server?.clockOffsetMs ?? 0;
+    const before = this.#clock;
+    const seconds = Math.round(Math.abs(offMs) / 1_000);
+    this.#clock =
+      Math.abs(offMs) <= CLOCK_OFF_MS
+        ? null
+        : `its clock is ${seconds} s ${offMs > 0 ? "ahead of" : "behind"} Redis's: it gets no checks until the wrong one is corrected (run an NTP client)`;
+    if (this.#clock !== null && before === null) this.#options.log.warn({ offByMs: Math.round(offMs) }, this.#clock);
+    if (this.#clock === null && before !== null) this.#options.log.info({}, "its clock is Redis's again");
   }
 
   #state(): CheckerState {

@@ -14,6 +14,7 @@ import { openChecks } from "../store/state/open.ts";
 import { openSteadyState } from "../store/state/steady-counters.ts";
 import { checkSettings } from "./check-settings.ts";
 import { openCheckerLocations } from "./checker-locations.ts";
+import { watchClocks } from "./common-clock.ts";
 import { ensureFirst, type FirstStart } from "./first-start.ts";
 import { sharedApiParts } from "./serving.ts";
 import {
@@ -58,7 +59,9 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
   const redis = { url: redisUrl };
   const state = closing(closers, await openSteadyState(redis, { log, monotonicNowMs: () => performance.now() }));
   const registry = processMetrics("api");
-  const parts = { redis, controlPlane, sealing, ownLocations: [], registry, log };
+  const clock = await watchClocks(closers, { sql: controlPlane, redis, registry, log });
+  const { redisAheadMs } = clock.time;
+  const parts = { redis, controlPlane, sealing, ownLocations: [], registry, log, redisAheadMs };
   const { keys, onRefused, regions } = await openCheckerLocations(closers, parts);
   const schedulers = closing(
     closers,
@@ -74,6 +77,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
     await startApi(
       {
         ...sharedApiParts({ ...config, port }, own, attempts, log, closers),
+        clock: { now: clock.time.wallNowMs },
         controlPlane,
         state,
         checks,
@@ -82,7 +86,7 @@ async function start(config: Config, log: Logger, closers: Closers): Promise<Api
         health: {
           database: () => controlPlane.ping(),
           queue: async () => void (await Promise.all([state.ping(), schedulers.ping()])),
-          warnings: () => schedulers.warnings(),
+          warnings: () => [...new Set([...schedulers.warnings(), ...clock.warnings()])],
         },
         metrics: () => registry.metrics(),
         regions: async () => regions(),

@@ -30,6 +30,8 @@ export interface CheckerLocationsOptions {
   readonly ownLocations: readonly string[];
   readonly registry: Registry;
   readonly log: Logger;
+  /** Redis's clock minus the right one, ms. */
+  readonly redisAheadMs?: () => number;
 }
 
 /** @throws what the stores throw */
@@ -37,14 +39,17 @@ export async function openCheckerLocations(
   closers: Closers,
   options: CheckerLocationsOptions,
 ): Promise<CheckerLocations> {
-  const { redis, controlPlane, sealing, ownLocations, registry, log } = options;
+  const { redis, controlPlane, sealing, ownLocations, registry, log, redisAheadMs = () => 0 } = options;
   const onError = (error: unknown): void =>
     log.error({ err: error }, "reading locations and their keys failed and is tried again");
   const keys = closing(closers, await openLocationKeys({ locations: controlPlane.locations, sealing, onError }));
   const onRefused = countRefusals(registry, log);
   let idle: IdleCheckers | null = null;
   const onChange = (): void => idle?.look();
-  const watch = closing(closers, await watchCheckers(redis, { locations: keys.codes, onRefused, onChange }));
+  const watch = closing(
+    closers,
+    await watchCheckers(redis, { locations: keys.codes, onRefused, onChange, redisAheadMs }),
+  );
   idle = new IdleCheckers(watch, ownLocations, log);
   idle.look();
   return { keys, onRefused, regions: () => regionsOf(keys, watch), hasIdle: () => idle.any() };

@@ -2,11 +2,13 @@
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import type { Logger } from "pino";
+import type { Registry } from "prom-client";
 import { type Config, engineOptionsOf } from "../config.ts";
 import { AttemptsThread } from "../scheduler/alerts/attempts/start.ts";
 import { openClickHouse } from "../store/results/clickhouse.ts";
 import { openControlPlane } from "../store/sql/control-plane/open.ts";
 import { checkSettings } from "./check-settings.ts";
+import { watchClocks } from "./common-clock.ts";
 import { startRoleListener } from "./listener.ts";
 import { claimFolder, joined, openSealingOf, type SchedulingParts, startScheduling } from "./scheduling.ts";
 import {
@@ -56,6 +58,8 @@ async function start(config: Config, { listen, log }: SchedulerRoleOptions, clos
   const sealing = await openSealingOf(controlPlane, keyFile, log, closers);
   await (await openClickHouse({ url: clickhouseUrl, log })).close();
   const redis = { url: redisUrl };
+  const registry = processMetrics("scheduler");
+  const { time } = await watchClocks(closers, { sql: controlPlane, redis, registry, log });
   const own = await openOwnEndpoints(closers, log, listen, [databaseUrl, redisUrl, clickhouseUrl]);
   const engine = engineOptionsOf(config, own);
   const scheduling = await startScheduling(closers, {
@@ -69,6 +73,7 @@ async function start(config: Config, { listen, log }: SchedulerRoleOptions, clos
     // They stand in for the checkers of the general pool while Redis is away.
     workers: config.workers ?? Math.max(1, availableParallelism() - 1),
     standsIn: true,
+    time,
     data: {
       locations: [],
       checkers: redis,
@@ -80,7 +85,7 @@ async function start(config: Config, { listen, log }: SchedulerRoleOptions, clos
       spoolDir: folder.file("spool"),
     },
   });
-  const port = listen === null ? null : await startListener(closers, config, listen, scheduling);
+  const port = listen === null ? null : await startListener(closers, config, listen, { ...scheduling, registry });
   return { name: hostname(), port };
 }
 
@@ -89,9 +94,8 @@ async function startListener(
   closers: Closers,
   config: Config,
   listen: { readonly host: string; readonly port: number },
-  { scheduler, metrics }: SchedulingParts,
+  { scheduler, metrics, registry }: SchedulingParts & { readonly registry: Registry },
 ): Promise<number> {
-  const registry = processMetrics("scheduler");
   let isSilent = false;
   const watching = setInterval(() => {
     scheduler.ping().then(

@@ -11,6 +11,7 @@ import type { Attempts } from "../scheduler/alerts/attempts/attempts.ts";
 import { CheckDelays } from "../scheduler/judge/check-delays.ts";
 import { holdScheduler, type SchedulerHandle } from "../scheduler/role/handle.ts";
 import type { SchedulerData } from "../scheduler/role/runtime.ts";
+import type { SharedTime } from "../scheduler/shared-time.ts";
 import { startSyncs } from "../scheduler/subscriptions/start.ts";
 import { startSender } from "../scheduler/webhooks/start.ts";
 import { claimDataFolder, type DataFolder, warnOfPermissions } from "../store/data-folder.ts";
@@ -76,6 +77,8 @@ export interface SchedulingOptions {
   readonly data: Omit<SchedulerData, "port" | "checker" | "logLevel" | "caps" | "delays" | "standsIn">;
   /** The threads stand by until Redis is away. */
   readonly standsIn?: boolean;
+  /** Absent: the machine's clock is the only one. */
+  readonly time?: SharedTime;
   /** Resolves when the parts that start meanwhile are ready. */
   readonly meanwhile?: Promise<void> | undefined;
 }
@@ -93,6 +96,7 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
     workers,
     data,
     meanwhile,
+    time,
     standsIn = false,
   } = options;
   const delays = new CheckDelays();
@@ -103,6 +107,7 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
     logLevel: log.level,
     caps: capsOf(config.caps),
     delays: delays.memory,
+    time: time?.memory,
     standsIn: standsIn && workers > 0,
   }).catch((error: unknown) => {
     scheduler.abandon();
@@ -124,12 +129,13 @@ export async function startScheduling(closers: Closers, options: SchedulingOptio
       version: VERSION,
       send: channelSender(attempts, config.mail),
       base,
+      clocks: time,
     }),
   );
   const isNeeded = () => controlPlane.syncs.isNeeded();
   const syncs = closing(
     closers,
-    startSyncs({ sql, notices, sealingKeyFile, engine, plans: config.plans, log, isNeeded }),
+    startSyncs({ sql, notices, sealingKeyFile, engine, plans: config.plans, log, isNeeded, time: time?.memory }),
   );
   return { scheduler, pool, delays, metrics: () => joined([sender.metrics(), syncs.metrics()]) };
 }

@@ -15,6 +15,20 @@ export interface Clocks {
 
 export const SYSTEM_CLOCKS: Clocks = { wallNowMs: () => Date.now(), monotonicNowMs: () => performance.now() };
 
+/** Clocks of the machine: the same in all threads, which performance.now() is not. */
+export interface MachineClocks {
+  wallNowMs(): number;
+  steadyNowMs(): number;
+}
+
+export const MACHINE_CLOCKS: MachineClocks = {
+  wallNowMs: () => Date.now(),
+  steadyNowMs() {
+    const [seconds, nanos] = process.hrtime();
+    return seconds * 1_000 + nanos / 1e6;
+  },
+};
+
 export interface PlanClock {
   /** Unix ms; never goes back but for a noticed step. */
   nowMs(): number;

@@ -1,5 +1,6 @@
 /** A run on its way: which checker has it, and until when. */
 import type { CheckRun, CheckSpec, RunTarget } from "../../engine/contract/messages.ts";
+import type { CheckOutcome } from "../../model/result.ts";
 import type { CheckerReport } from "../../store/state/checkers.ts";
 
 export interface Flight {
@@ -34,3 +35,9 @@ export function flightOf(run: CheckRun, place: RunTarget): Flight {
     isOver: false,
   };
 }
+
+/** An outcome by a clock that is ahead of ours, ms: by ours. Whole ms, as in rows. */
+export const inTime = (outcome: CheckOutcome, aheadMs: number): CheckOutcome => ({
+  ...outcome,
+  startedAtMs: Math.round(outcome.startedAtMs - aheadMs),
+});

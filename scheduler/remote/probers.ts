@@ -18,6 +18,7 @@ import type { CheckerWatch } from "../../store/state/checkers.ts";
 import { openAccountLeases, openRunSender, watchCheckers } from "../../store/state/open.ts";
 import type { RedisLocation } from "../../store/state/redis.ts";
 import { SYSTEM_CLOCKS } from "../clock.ts";
+import type { SharedTime } from "../shared-time.ts";
 import type { Tenure } from "../tenure.ts";
 import { AccountTurns, RENEW_MS } from "./account-turns.ts";
 import { ProbersByLocation } from "./probers-by-location.ts";
@@ -83,16 +84,17 @@ export interface ProberTargets {
   readonly checkers: CheckerTarget | null;
   /** For how long runs may still be sent to checkers. */
   readonly tenure: Pick<Tenure, "leftMs">;
+  readonly time: SharedTime;
 }
 
 /** Where both are given, the threads run the checks of their own locations, and checkers those of all others. @throws what Redis throws */
 export async function openProbers(
-  { threads, checkers, tenure }: ProberTargets,
+  { threads, checkers, tenure, time }: ProberTargets,
   events: ProberEvents,
 ): Promise<OpenProbers> {
   const ownLocations = threads?.locations ?? [];
   const own = threads === null ? null : connectProbers(threads.control, events);
-  const remote = checkers === null ? null : await Checkers.open(checkers, tenure, events);
+  const remote = checkers === null ? null : await Checkers.open(checkers, { tenure, time }, events);
   const probers = own !== null && remote !== null ? new ProbersByLocation(own, remote, ownLocations) : (own ?? remote);
   if (probers === null) throw new Error("there is no place where checks run");
   const hasChecker = (location: string): boolean =>
@@ -109,6 +111,7 @@ interface CheckersParts {
   readonly leases: AccountLeases;
   readonly scheduler: string;
   readonly tenure: ProberTargets["tenure"];
+  readonly time: SharedTime;
   readonly standIn: StandInParts | null;
 }
 
@@ -128,15 +131,20 @@ class Checkers implements Probers {
 
   static async open(
     { redis, locations, sealing, standIn }: CheckerTarget,
-    tenure: ProberTargets["tenure"],
+    { tenure, time }: Pick<ProberTargets, "tenure" | "time">,
     events: ProberEvents,
   ): Promise<Checkers> {
     const keys = await openLocationKeys({ locations, sealing, onError: events.onTrouble });
     const scheduler = randomUUID();
     const leases = await openAccountLeases(redis);
-    const checkers = new Checkers({ leases, scheduler, tenure, standIn }, events);
+    const checkers = new Checkers({ leases, scheduler, tenure, time, standIn }, events);
     const { onRefused } = events;
-    const watch = await watchCheckers(redis, { locations: keys.codes, onChange: () => checkers.#look(), onRefused });
+    const watch = await watchCheckers(redis, {
+      locations: keys.codes,
+      onChange: () => checkers.#look(),
+      onRefused,
+      redisAheadMs: time.redisAheadMs,
+    });
     checkers.#watch = watch;
     checkers.#look();
     const sender = await openRunSender<CheckSpec>(redis, {
@@ -162,7 +170,7 @@ class Checkers implements Probers {
     return checkers;
   }
 
-  private constructor({ leases, scheduler, tenure, standIn }: CheckersParts, events: ProberEvents) {
+  private constructor({ leases, scheduler, tenure, time, standIn }: CheckersParts, events: ProberEvents) {
     this.#events = events;
     const { onHarm, onRefused } = events;
     this.#accounts = new AccountTurns({
@@ -171,7 +179,7 @@ class Checkers implements Probers {
       run: (runs) => this.#remote.run(runs),
       onOutcomes: events.onOutcomes,
       marginMs: START_WITHIN_MS + RETURN_WITHIN_MS,
-      wallNowMs: SYSTEM_CLOCKS.wallNowMs,
+      wallNowMs: time.wallNowMs,
     });
     const ownProbers = standIn === null ? null : this.#standInOf(standIn);
     this.#remote = new RemoteProbers({
@@ -188,9 +196,11 @@ class Checkers implements Probers {
       onRefused,
       watch: {
         healthy: () => this.#watch?.healthy() ?? [],
-        clockOffsetMs: () => this.#watch?.clockOffsetMs() ?? 0,
+        // Both by the machine's clock.
+        clockOffsetMs: () => (this.#watch?.clockOffsetMs() ?? 0) - time.machineAheadMs(),
       },
-      clocks: SYSTEM_CLOCKS,
+      machineAheadMs: time.machineAheadMs,
+      clocks: time,
       after,
       gatherMs: GATHER_MS,
       tenureLeftMs: () => tenure.leftMs,

@@ -68,6 +68,8 @@ describe("RemoteProbers", () => {
     const sent: Sent[] = [];
     const refused: string[] = [];
     const own: CheckRun[] = [];
+    const harmed: number[] = [];
+    let machineAheadMs = 0;
     const at = {
       checkers,
       dead: new Set<string>(),
@@ -78,10 +80,12 @@ describe("RemoteProbers", () => {
       callbacks: {
         onOutcomes: (some) => void outcomes.push(...some),
         onPending: (some) => void pending.push(...some),
+        onHarm: ({ checkId }) => void harmed.push(checkId),
       },
       onRefused: (location, count, reason) => void refused.push(`${location} ${count} ${reason}`),
       watch: { healthy: () => at.checkers, clockOffsetMs: () => AHEAD_MS },
       clocks: { wallNowMs: () => now.wallMs, monotonicNowMs: () => now.monotonicMs },
+      machineAheadMs: () => machineAheadMs,
       after: () => () => {},
       gatherMs: 0,
       tenureLeftMs: () => at.tenureLeftMs,
@@ -101,6 +105,10 @@ describe("RemoteProbers", () => {
     return {
       probers,
       own,
+      harmed,
+      setMachineAhead: (ms: number) => {
+        machineAheadMs = ms;
+      },
       outcomes,
       pending,
       refused,
@@ -153,6 +161,29 @@ describe("RemoteProbers", () => {
     expect([outcomes, pending]).toEqual([[], []]);
     probers.take("any", [{ ...good, configs: [{ ...config, configId: 5 }] }]);
     expect(outcomes).toHaveLength(1);
+  });
+
+  it("believes a location no more than ten harmful configurations at once, and ten an hour", async () => {
+    const { probers, harmed, refused, outcomes } = scene([checkerOf("a"), checkerOf("b", { location: "de" })]);
+    const say = async (count: number, location: string): Promise<void> => {
+      const runs = Array.from({ length: count }, () => runOf({ location, expiresAtMs: now.wallMs + 60_000 }));
+      probers.run(runs.map((run) => ({ ...run, dueAtMs: now.wallMs })));
+      await pass(0);
+      const harm = { reason: "it says so", configId: null };
+      const startedAtMs = now.wallMs - AHEAD_MS;
+      probers.take(
+        location,
+        runs.map(({ checkId }) => ({ ...outcomeOf(checkId), startedAtMs, harm })),
+      );
+    };
+    await say(13, "de");
+    expect([harmed.length, outcomes.length]).toEqual([10, 13]);
+    expect(refused).toEqual(new Array(3).fill("de 1 more harmful configurations than are believed"));
+    await say(2, "any");
+    expect(harmed.length).toBe(12);
+    await pass(3_600_000);
+    await say(13, "de");
+    expect(harmed.length).toBe(22);
   });
 
   it("waits for a location that has more to say, and for no other", async () => {
@@ -378,6 +409,19 @@ describe("RemoteProbers", () => {
         tunnel.checkId,
       ]);
       expect(own).toHaveLength(2);
+    });
+
+    it("has the stand-in run by the machine's clock, and takes what it says in the common time", async () => {
+      const { probers, at, own, outcomes, pending, setMachineAhead } = scene([checkerOf("a")]);
+      setMachineAhead(3_600_000);
+      at.answer = () => "away";
+      await goAway();
+      const [run, other] = [runOf(), runOf()];
+      probers.run([run, other]);
+      expect(own.map(({ dueAtMs }) => dueAtMs)).toEqual([3_600_000, 3_600_000]);
+      probers.takeOwn([outcomeOf(run.checkId, { startedAtMs: 3_600_005 })]);
+      probers.takeOwnPending([outcomeOf(other.checkId, { startedAtMs: 3_600_006 })]);
+      expect([...outcomes, ...pending].map(({ startedAtMs }) => startedAtMs)).toEqual([5, 6]);
     });
 
     it("counts a run as over when the stand-in doubts its own network, and takes its word later", async () => {

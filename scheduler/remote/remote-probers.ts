@@ -1,11 +1,10 @@
 /**
  * Probers in separate processes: sends every run to a checker of its location, tracks where it is, and reports one outcome for each.
  *
- * A monitor stays with one checker, found by rendezvous hashing (Thaler and Ravishankar 1998), so that when a checker
- * comes or goes, only its monitors move. A confirming check runs at the next checker in that order. A run without an answer by its deadline
- * cannot begin there any more: it runs elsewhere, or ends as `cancelled`, a skipped turn. No run is missed because Redis is away: a deadline
- * passes only when everything that arrived before it was read. Meanwhile runs of the general pool go to the stand-in, the scheduler's own probers,
- * where there is one. Those that use an account do not, because its lease is in Redis.
+ * A monitor stays with one checker, found by rendezvous hashing (Thaler and Ravishankar 1998), so that when a checker comes or goes, only its monitors move. A
+ * confirming check runs at the next checker in that order. A run without an answer by its deadline cannot begin there any more: it runs elsewhere, or ends as
+ * `cancelled`, a skipped turn. No run is missed because Redis is away: a deadline passes only when everything that arrived before it was read. Meanwhile runs of
+ * the general pool go to the stand-in, the scheduler's own probers, where there is one; not those that use an account, because its lease is in Redis.
  */
 
 import type { CheckRun, CheckSpec } from "../../engine/contract/messages.ts";
@@ -20,7 +19,8 @@ import type { CheckOutcome } from "../../model/result.ts";
 import type { CheckerReport, CheckerWatch } from "../../store/state/checkers.ts";
 import type { RunSender, SentHarm, SentOutcome, SentRun } from "../../store/state/runs.ts";
 import type { Clocks } from "../clock.ts";
-import { type Flight, flightOf } from "./flight.ts";
+import { createBelievedHarms } from "./believed-harms.ts";
+import { type Flight, flightOf, inTime } from "./flight.ts";
 import { RedisSilence } from "./redis-silence.ts";
 import { weightOf } from "./rendezvous.ts";
 import { RunOutbox } from "./run-outbox.ts";
@@ -60,6 +60,8 @@ export interface RemoteProbersOptions {
   readonly onRefused: (location: string, count: number, reason: string) => void;
   readonly watch: Pick<CheckerWatch, "healthy" | "clockOffsetMs">;
   readonly clocks: Clocks;
+  /** What the stand-in's probers read as the time minus ours, ms. */
+  readonly machineAheadMs: () => number;
   readonly after: After;
   /** Runs of this long go to a checker in one message, ms. */
   readonly gatherMs: number;
@@ -89,6 +91,7 @@ export class RemoteProbers implements Probers {
   readonly #absent = new Map<string, number>();
   readonly #outbox: RunOutbox<Flight>;
   readonly #silence = new RedisSilence();
+  readonly #harms = createBelievedHarms();
   #sender: RunSender<CheckSpec> | null = null;
   #unsent: CheckOutcome[] = [];
   #isClosing = false;
@@ -176,8 +179,7 @@ export class RemoteProbers implements Probers {
       }
       const { withheld: isPending, harm, ...said } = outcome;
       if (harm !== undefined) this.#tellHarm(flight, harm);
-      // Whole ms, as in rows.
-      const ours = { ...said, startedAtMs: Math.round(said.startedAtMs + aheadMs) };
+      const ours = inTime(said, -aheadMs);
       if (isPending !== true) {
         this.#end(flight);
         measured.push(ours);
@@ -200,7 +202,7 @@ export class RemoteProbers implements Probers {
       const flight = this.#flights.get(outcome.checkId);
       if (flight === undefined) continue;
       this.#end(flight);
-      measured.push(outcome);
+      measured.push(inTime(outcome, this.#options.machineAheadMs()));
     }
     if (measured.length > 0) this.#options.callbacks.onOutcomes(measured);
   }
@@ -212,16 +214,19 @@ export class RemoteProbers implements Probers {
       const flight = this.#flights.get(outcome.checkId);
       if (flight === undefined || flight.isOver) continue;
       flight.isOver = true;
-      pending.push(outcome);
+      pending.push(inTime(outcome, this.#options.machineAheadMs()));
     }
     if (pending.length > 0) this.#options.callbacks.onPending(pending);
   }
 
   /** Called before its outcome, so that the next turn is not sent elsewhere. */
-  #tellHarm({ run, spec }: Flight, { reason, configId }: SentHarm): void {
+  #tellHarm({ run, spec, place }: Flight, { reason, configId }: SentHarm): void {
     if (spec === undefined) return;
+    const { callbacks, clocks, onRefused } = this.#options;
+    const refusal = this.#harms.refuse(place.location, clocks.monotonicNowMs());
     const words = reason.slice(0, REASON_LENGTH);
-    this.#options.callbacks.onHarm?.(run, { spec, reason: words, configId });
+    if (refusal === null) callbacks.onHarm?.(run, { spec, reason: words, configId });
+    else onRefused(place.location, 1, refusal);
   }
 
   /** @returns why the outcome cannot belong to that run; the run then counts as unanswered */
@@ -367,7 +372,7 @@ export class RemoteProbers implements Probers {
       flight.isHere = true;
       flight.spec = this.#specs.get(flight.run.specKey)?.spec;
     }
-    const runs = flights.map(({ run }) => run);
+    const runs = flights.map(({ run }) => ({ ...run, dueAtMs: run.dueAtMs + this.#options.machineAheadMs() }));
     this.#options.standIn?.run(runs, (key) => this.#specs.get(key)?.spec);
   }
 

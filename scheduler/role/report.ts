@@ -10,6 +10,7 @@ import type { SchedulerMetrics } from "../metrics.ts";
 import type { SchedulerQuarantine } from "../run/quarantine.ts";
 import type { ShardKeeper } from "../shards/keeper.ts";
 import type { OwnedShards } from "../shards/owned-shards.ts";
+import type { SharedTime } from "../shared-time.ts";
 import type { Loop } from "./loop.ts";
 import type { SchedulerStatus } from "./status.ts";
 import type { Stores } from "./stores.ts";
@@ -20,6 +21,7 @@ export interface ReportedParts {
   readonly loop: Loop;
   readonly pump: Pump;
   readonly refusals: Refusals;
+  readonly time: Pick<SharedTime, "isAnyOff">;
 }
 
 export interface StatusParts extends ReportedParts {
@@ -32,7 +34,7 @@ export interface StatusParts extends ReportedParts {
 }
 
 /** The report for the other processes. */
-export function reportOf({ stores, loop, pump, refusals }: ReportedParts): SchedulerReport {
+export function reportOf({ stores, loop, pump, refusals, time }: ReportedParts): SchedulerReport {
   const { monitors, running, waiting, silentMonitors, skippedTurns, trouble } = loop.state();
   return {
     monitors,
@@ -44,7 +46,11 @@ export function reportOf({ stores, loop, pump, refusals }: ReportedParts): Sched
     trouble: trouble ?? pump.state.lastError,
     readsBoundRows: true,
     makesRequests: true,
-    warnings: warningsOf(trouble, refusals, stores.setAside),
+    warnings: [
+      ...warningsOf(trouble, refusals, stores.setAside),
+      ...(time.isAnyOff ? (["clock_off"] as const) : []),
+      ...(pump.state.lastError !== null ? (["results_waiting"] as const) : []),
+    ],
   };
 }
 

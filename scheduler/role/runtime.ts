@@ -21,7 +21,7 @@ import { ShardsLost } from "../../store/sql/coordination/shards-port.ts";
 import { type NoticesLocation, openCheckServer } from "../../store/state/open.ts";
 import type { RedisLocation } from "../../store/state/redis.ts";
 import { createRefusals, type Refusals } from "../../store/state/refusals.ts";
-import { SYSTEM_CLOCKS } from "../clock.ts";
+import { type Clocks, SYSTEM_CLOCKS } from "../clock.ts";
 import { CheckDelays } from "../judge/check-delays.ts";
 import { MonitorStates } from "../judge/states.ts";
 import { createMetrics } from "../metrics.ts";
@@ -33,6 +33,7 @@ import { REFRESH_MS, SchedulerQuarantine } from "../run/quarantine.ts";
 import { ShardKeeper, takeOwn } from "../shards/keeper.ts";
 import { OwnedShards } from "../shards/owned-shards.ts";
 import { startShardTurns } from "../shards/shard-turns.ts";
+import { SharedTime } from "../shared-time.ts";
 import { replay } from "../sink/replay.ts";
 import { StorePartWriter } from "../sink/writer.ts";
 import { Tenure } from "../tenure.ts";
@@ -66,6 +67,8 @@ export interface SchedulerData {
   /** Of CheckDelays. */
   readonly delays: SharedArrayBuffer;
   readonly logLevel: string;
+  /** Of SharedTime; absent: the machine's clock is the only one. */
+  readonly time?: SharedArrayBuffer | undefined;
 }
 
 /** How often this thread reports to the main thread, ms. */
@@ -96,6 +99,7 @@ interface OpenParts {
   readonly open: OpenProbers;
   /** null: this process measures nothing itself. */
   readonly canaries: readonly Canary[] | null;
+  readonly time: SharedTime;
 }
 
 export class SchedulerRuntime {
@@ -114,17 +118,18 @@ export class SchedulerRuntime {
   /** @throws StoreError when a store cannot be used; CanaryError for a canary that is none */
   static async open(options: RuntimeOptions): Promise<SchedulerRuntime> {
     const { settings, control, engine, log } = options;
+    const time = new SharedTime(settings.time);
     const stores = await openStores(settings, log);
     const shardCount = (await stores.controlPlane.shards.view()).shards.length;
     const pump = await openPump(stores, settings.asksFirst, log);
     const sealing = openSealing({ keyFile: settings.sealingKeyFile, createIfMissing: false });
     const fingerprint = createFingerprint(await openHashKey(stores.controlPlane, sealing));
-    const quarantine = await openQuarantine(stores, fingerprint, log);
+    const quarantine = await openQuarantine(stores, fingerprint, time, log);
     const reports = new ProberRelay();
     const tenure = openTenure(stores);
     const found = settings.locations.length > 0 || settings.standsIn ? await findCanaries(engine) : [];
     const standIn = settings.standsIn ? { control, engine, canaries: found, log } : null;
-    const open = await openProbers({ ...placesOf(settings, control, stores, sealing, standIn), tenure }, reports);
+    const open = await openProbers({ ...placesOf(settings, control, stores, sealing, standIn), tenure, time }, reports);
     const canaries = open.ownLocations.length === 0 ? null : found;
     return new SchedulerRuntime(options, {
       stores,
@@ -137,6 +142,7 @@ export class SchedulerRuntime {
       reports,
       open,
       canaries,
+      time,
     });
   }
 
@@ -159,7 +165,7 @@ export class SchedulerRuntime {
       states,
       pump,
       probers,
-      clocks: SYSTEM_CLOCKS,
+      clocks: opened.time,
       caps: settings.caps,
       tenure: opened.tenure,
       readInput: createInputReader(
@@ -174,7 +180,7 @@ export class SchedulerRuntime {
       onOutcome: ({ monitor }, outcome) => metrics.count(monitor.kind, outcome),
     });
     const refusals = sayRefusals(log);
-    const reported: ReportedParts = { stores, loop, pump, refusals };
+    const reported: ReportedParts = { stores, loop, pump, refusals, time: opened.time };
     this.#parts = {
       ...reported,
       ownedShards,
@@ -196,7 +202,7 @@ export class SchedulerRuntime {
     await loop.start(own, () => this.#replay());
     this.#isStarted = true;
     const stopMoves = await keepShards(stores, keeper, log);
-    const thinning = { results, meta: controlPlane.meta, ownedShards, nowMs: SYSTEM_CLOCKS.wallNowMs };
+    const thinning = { results, meta: controlPlane.meta, ownedShards, nowMs: this.#opened.time.wallNowMs };
     const stopRegular = [onTicks(STATUS_MS, () => void this.#report()), thinDaily(thinning, log)];
     const { sealing, open, quarantine } = this.#opened;
     // Separate checker processes take one-off checks of their locations themselves.
@@ -281,7 +287,7 @@ function placesOf(
   { controlPlane }: Stores,
   sealing: Sealing,
   standIn: StandInParts | null,
-): Omit<ProberTargets, "tenure"> {
+): Omit<ProberTargets, "tenure" | "time"> {
   return {
     threads: locations.length === 0 ? null : { control, locations },
     checkers: checkers === null ? null : { redis: checkers, locations: controlPlane.locations, sealing, standIn },
@@ -297,12 +303,13 @@ interface OpenQuarantine {
 async function openQuarantine(
   { controlPlane, notices }: Stores,
   fingerprint: Fingerprint,
+  { wallNowMs: nowMs }: Clocks,
   log: Logger,
 ): Promise<OpenQuarantine> {
   const keeper = new SchedulerQuarantine({
     store: controlPlane.quarantine,
     fingerprint,
-    nowMs: SYSTEM_CLOCKS.wallNowMs,
+    nowMs,
     log,
     onStruck: () => notices.publish("quarantine"),
   });

@@ -19,9 +19,9 @@ import { openControlPlane, type SqlLocation } from "../../store/sql/control-plan
 import { keepWindows } from "../../store/sql/monitors/make-windows.ts";
 import { SYNC_LEASE } from "../../store/sql/subscriptions/syncs-port.ts";
 import { type NoticesLocation, openNotices } from "../../store/state/open.ts";
-import { SYSTEM_CLOCKS } from "../clock.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
 import { processLease } from "../process-lease.ts";
+import { SharedTime } from "../shared-time.ts";
 import { listedOf } from "./listed.ts";
 import { type ListAddress, type RestingList, RestingLists } from "./resting-lists.ts";
 import { Syncer } from "./syncer.ts";
@@ -38,6 +38,8 @@ export interface SyncThreadData {
   readonly resting: readonly RestingList[];
   /** Memory of ThreadSigns. */
   readonly signs: SharedArrayBuffer;
+  /** Of SharedTime; absent: the machine's clock is the only one. */
+  readonly time?: SharedArrayBuffer | undefined;
 }
 
 export type FromSyncThread =
@@ -55,6 +57,7 @@ const TURN_MS = 1_000;
 const WINDOWS_MS = 20_000;
 
 const settings = workerData as SyncThreadData;
+const time = new SharedTime(settings.time);
 const log = createLog(settings.logLevel, "subscriptions");
 const controlPlane = await openControlPlane(settings.sql, { role: "sink" });
 const notices = await openNotices(settings.notices);
@@ -92,7 +95,7 @@ const syncer = new Syncer({
   network: { isCut: () => network.isCut(Date.now()) },
   resting: new RestingLists(settings.resting),
   plans: settings.plans,
-  clocks: SYSTEM_CLOCKS,
+  clocks: time,
   log,
   events: {
     onMonitors: () => notices.publish("monitors"),
@@ -111,7 +114,7 @@ const turning = oneAtATime(
 const windowing = oneAtATime(
   async () => {
     if ((await lease.keep()) === undefined) return;
-    const changed = await keepWindows(controlPlane.schedules, Date.now(), (error, scheduleId) =>
+    const changed = await keepWindows(controlPlane.schedules, time.wallNowMs(), (error, scheduleId) =>
       log.error({ err: error, scheduleId }, "a schedule of maintenance cannot be used"),
     );
     if (changed > 0) notices.publish("monitors");

@@ -14,7 +14,7 @@ import { SENDER_LEASE } from "../../store/sql/coordination/leases-port.ts";
 import type { Attempts } from "../alerts/attempts/attempts.ts";
 import type { SendToChannel } from "../alerts/channels/channel.ts";
 import { AlertSender } from "../alerts/sender.ts";
-import { SYSTEM_CLOCKS } from "../clock.ts";
+import { type Clocks, SYSTEM_CLOCKS } from "../clock.ts";
 import type { LeaseKeeper } from "../lease.ts";
 import { oneAtATime } from "../one-at-a-time.ts";
 import { processLease } from "../process-lease.ts";
@@ -38,6 +38,7 @@ export interface SenderOptions {
   readonly attempts: Attempts;
   readonly log: Logger;
   readonly version: string;
+  readonly clocks?: Clocks | undefined;
 }
 
 export interface RunningSender {
@@ -113,7 +114,7 @@ export function startSender(options: SenderOptions): RunningSender {
  * last commits may be lost; their attempts are made once more, under the same id.
  */
 async function open(options: SenderOptions, onEnded: () => void): Promise<Sending> {
-  const { sql, sealing, attempts, log, version, send, base } = options;
+  const { sql, sealing, attempts, log, version, send, base, clocks = SYSTEM_CLOCKS } = options;
   const controlPlane = await openControlPlane(sql, { role: "sink" });
   const lease = processLease(controlPlane, SENDER_LEASE, randomUUID());
   const sender = new Sender({
@@ -121,14 +122,14 @@ async function open(options: SenderOptions, onEnded: () => void): Promise<Sendin
     lease,
     post: createPost(attempts, `Sonde/${version} (webhook)`),
     secrets: sealing,
-    host: { clocks: SYSTEM_CLOCKS, random: Math.random, breathe: () => setImmediate() },
+    host: { clocks, random: Math.random, breathe: () => setImmediate() },
     log,
     onEnded,
   });
   const alerts = new AlertSender({
-    ...{ turns: controlPlane.alertTurns, lease, send, secrets: sealing, base, clocks: SYSTEM_CLOCKS, log, onEnded },
+    ...{ turns: controlPlane.alertTurns, lease, send, secrets: sealing, base, clocks, log, onEnded },
     random: Math.random,
     breathe: () => setImmediate(),
   });
-  return { controlPlane, lease, sender, alerts, work: new WaitingWork(controlPlane, SYSTEM_CLOCKS) };
+  return { controlPlane, lease, sender, alerts, work: new WaitingWork(controlPlane, clocks) };
 }

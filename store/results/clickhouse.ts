@@ -7,6 +7,7 @@ import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { type ClickHouseClient, type ClickHouseSettings, createClient } from "@clickhouse/client";
 import type { Logger } from "pino";
+import { isFields } from "../../model/plain-values.ts";
 import { NEWEST_KEPT } from "../../model/retention.ts";
 import { ROW_STATUSES, type RowStatus } from "../../model/status.ts";
 import { StoreError } from "../errors.ts";
@@ -37,6 +38,7 @@ import type {
 } from "./result-store.ts";
 import { latencyPointOf, type RawPoint, type RawRow, storedResultOf } from "./row.ts";
 import { COLUMN_NAMES, capSystemLogs, dropExpiredDays, migrate, type SchemaRunner, syncInserts } from "./schema.ts";
+import { wholeText } from "./whole-text.ts";
 
 export interface ResultStoreOptions {
   /** `http://user:password@host:8123/database`; the database is `sonde` when none is named. */
@@ -58,6 +60,10 @@ const PING_TIMEOUT_MS = 2_000;
 const READ_CONNECTIONS = 8;
 const WRITE_CONNECTIONS = 2;
 const UPKEEP_CONNECTIONS = 1;
+/** Of the largest answer: 1,000 rows with texts of 2,000 characters are 10 MiB. */
+const MOST_ANSWER_BYTES = 64 * 2 ** 20;
+/** An insert and a change of the schema have an empty one; text is an exception that came after status 200. */
+const MOST_EMPTY_BYTES = 2 ** 20;
 /** A list of hidden monitors may be long. */
 const MAX_QUERY_BYTES = 4 * 1024 * 1024;
 
@@ -294,7 +300,8 @@ export class Schema {
     this.#log = log;
     this.runner = {
       run: async (query) => {
-        await client.command({ query });
+        const { stream } = await client.exec({ query, abort_signal: AbortSignal.timeout(INSERT_TIMEOUT_MS) });
+        refuseText(await wholeText(stream, MOST_EMPTY_BYTES, INSERT_TIMEOUT_MS));
       },
       column: async (query) =>
         (await readJson<Record<string, unknown>>(client, query)).map((row) => String(Object.values(row)[0])),
@@ -339,10 +346,14 @@ export class Schema {
 
 /** Reads the answer as one document: one that was cut, or ends in an exception, is then an error and not a shorter answer. */
 export async function readJson<Row>(client: ClickHouseClient, query: string): Promise<Row[]> {
-  const answer = await (await client.query({ query, format: "JSON" })).json<Row>();
+  const abort_signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+  const { stream } = await client.exec({ query: `${query} FORMAT JSON`, abort_signal });
+  const answer: unknown = JSON.parse(await wholeText(stream, MOST_ANSWER_BYTES, READ_TIMEOUT_MS));
+  if (!isFields(answer)) throw new Error("ClickHouse's answer is no object");
   if ("exception" in answer) throw new Error(String(answer.exception));
-  if (answer.rows !== answer.data.length) throw new Error("ClickHouse's answer lacks rows");
-  return answer.data;
+  const { rows, data } = answer;
+  if (!Array.isArray(data) || rows !== data.length) throw new Error("ClickHouse's answer lacks rows");
+  return data as Row[];
 }
 
 export async function insertOnce(
@@ -356,9 +367,10 @@ export async function insertOnce(
     values: Readable.from([lines], { objectMode: false }),
     clickhouse_settings: { ...INSERT_SETTINGS, insert_deduplication_token: token },
   });
-  // An insert has an empty answer; text is an exception that came after status 200.
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  const text = Buffer.concat(chunks).toString("utf8").trim();
+  refuseText(await wholeText(stream, MOST_EMPTY_BYTES, INSERT_TIMEOUT_MS));
+}
+
+function refuseText(answer: string): void {
+  const text = answer.trim();
   if (text !== "") throw new Error(text.slice(0, 1_000));
 }

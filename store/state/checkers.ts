@@ -34,13 +34,13 @@ export const HEALTHY_FOR_MS = 60_000;
 export const CLOCK_OFF_MS = 2_000;
 
 /** Whether it counts among those of its location: one that restarts is away for seconds, which makes no location unavailable. */
-export function isStaff({ atMs, clockOffsetMs }: CheckerReport, nowMs: number): boolean {
-  return nowMs - atMs <= HEALTHY_FOR_MS && Math.abs(clockOffsetMs) <= CLOCK_OFF_MS;
+export function isStaff({ atMs, clockOffsetMs }: CheckerReport, nowMs: number, redisAheadMs = 0): boolean {
+  return nowMs - atMs <= HEALTHY_FOR_MS && Math.abs(clockOffsetMs + redisAheadMs) <= CLOCK_OFF_MS;
 }
 
-/** @param nowMs by Redis's clock */
-export function isHealthy(report: CheckerReport, nowMs: number): boolean {
-  return !report.isLeaving && isStaff(report, nowMs);
+/** @param nowMs by Redis's clock @param redisAheadMs that clock minus the right one */
+export function isHealthy(report: CheckerReport, nowMs: number, redisAheadMs = 0): boolean {
+  return !report.isLeaving && isStaff(report, nowMs, redisAheadMs);
 }
 
 /** Reads the reports again and again; answers from memory. */
@@ -60,6 +60,8 @@ export interface CheckerWatchOptions {
   readonly locations: () => readonly string[];
   /** After a look that found other healthy checkers or staffed locations than the one before. */
   readonly onChange?: () => void;
+  /** Redis's clock minus the right one, ms: a checker whose clock is right must not count as off because Redis's is. Absent: it is right. */
+  readonly redisAheadMs?: () => number;
   /** Called with the number of invalid reports of a location's checkers. */
   readonly onRefused: (location: string, count: number, reason: string) => void;
 }

@@ -89,6 +89,12 @@ export async function watchCheckers(place: RedisLocation, options: CheckerWatchO
   return (await import("./redis-checkers.ts")).watchRedisCheckers(place, options);
 }
 
+export async function openRedisClock(
+  place: RedisLocation,
+): Promise<{ nowMs(): Promise<number>; close(): Promise<void> }> {
+  return (await import("./redis-checkers.ts")).openRedisClock(place);
+}
+
 export async function openAccountLeases(place: RedisLocation): Promise<OpenAccountLeases> {
   return (await import("./redis-accounts.ts")).openRedisAccounts(place);
 }

@@ -8,6 +8,7 @@ import {
   isHealthy,
   isStaff,
 } from "./checkers.ts";
+import { createClockWatch } from "./clock-watch.ts";
 import { readReports as readReportsScript } from "./lua/read-reports.ts";
 import { parseReport, wordsOf } from "./message-readers.ts";
 import { connect, end, type Link, type RedisLocation } from "./redis.ts";
@@ -31,27 +32,22 @@ export async function readClock(redis: Redis): Promise<{ readonly offsetMs: numb
   return { offsetMs: askedAtMs + tookMs / 2 - (Number(seconds) * 1_000 + Number(micros) / 1_000), tookMs };
 }
 
-/** Samples of the clock. The quickest of the latest is used, because an answer that waited in a queue is inexact. */
-export function createClockWatch(): { take(sample: { offsetMs: number; tookMs: number }): void; offsetMs(): number } {
-  const samples: { offsetMs: number; tookMs: number }[] = [];
+/** Redis's clock alone, Unix ms. @throws StoreError when Redis is away */
+export async function openRedisClock({ url }: RedisLocation) {
+  const link = await connect(url);
   return {
-    take(sample) {
-      // A clock that was set is used at once.
-      if (samples.some(({ offsetMs, tookMs }) => Math.abs(offsetMs - sample.offsetMs) > tookMs + sample.tookMs + 1)) {
-        samples.length = 0;
-      }
-      samples.push(sample);
-      if (samples.length > 16) samples.shift();
+    async nowMs(): Promise<number> {
+      const [seconds, micros] = await link.run((redis) => redis.time());
+      return Number(seconds) * 1_000 + Number(micros) / 1_000;
     },
-    offsetMs: () => samples.reduce((best, one) => (one.tookMs < best.tookMs ? one : best), samples[0] ?? NONE).offsetMs,
+    close: () => end(link.redis),
   };
 }
-const NONE = { offsetMs: 0, tookMs: 0 };
 
 /** @throws StoreError when Redis is away at the start; later it goes on with what it knows */
 export async function watchRedisCheckers(
   { url }: RedisLocation,
-  { locations, onChange, onRefused }: CheckerWatchOptions,
+  { locations, onChange, onRefused, redisAheadMs = () => 0 }: CheckerWatchOptions,
 ): Promise<CheckerWatch> {
   const link = await connect(url);
   const clock = createClockWatch();
@@ -60,10 +56,9 @@ export async function watchRedisCheckers(
   let latest = "";
   let isLooking = false;
   const redisNowMs = (): number => Date.now() - clock.offsetMs();
-  const healthy = (): readonly CheckerReport[] => [...known.values()].filter((one) => isHealthy(one, redisNowMs()));
-
-  const staffed = (): ReadonlySet<string> =>
-    new Set([...known.values()].filter((one) => isStaff(one, redisNowMs())).map(({ location }) => location));
+  const those = (isSo: typeof isStaff) => [...known.values()].filter((one) => isSo(one, redisNowMs(), redisAheadMs()));
+  const healthy = (): readonly CheckerReport[] => those(isHealthy);
+  const staffed = (): ReadonlySet<string> => new Set(those(isStaff).map(({ location }) => location));
 
   async function look(): Promise<void> {
     clock.take(await link.run(readClock));

@@ -3,9 +3,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Redis } from "ioredis";
 import { storableText } from "../../model/plain-values.ts";
 import { type CheckerReport, REPORT_EVERY_MS } from "./checkers.ts";
+import { createClockWatch } from "./clock-watch.ts";
 import { MOST_ENTRY_CHARACTERS, MOST_REASON, MOST_REASONS, OUTCOMES_PER_ENTRY, parseBatch } from "./message-readers.ts";
 import { connect, end, type Link, type RedisLocation } from "./redis.ts";
-import { createClockWatch, readClock } from "./redis-checkers.ts";
+import { readClock } from "./redis-checkers.ts";
 import {
   CHECKER_GROUP,
   CHECKER_SLOTS,

@@ -53,6 +53,12 @@ const LOADING_LOOK_MS = 100;
 const SILENT_MS = 3_000;
 /** How often an idle connection is tested, ms: one that only listens would not notice that it is dead. */
 const PING_MS = 5_000;
+/**
+ * What a connection may receive between two answered pings, bytes. Ours get a few MB; one that gets more without an end of the answer is no Redis, or a broken
+ * one, and would take all memory.
+ */
+const MOST_UNPROVEN_BYTES = 64 * 2 ** 20;
+const TOO_MUCH = "more than was asked for";
 /** Kept beyond its window, so that processes whose clocks differ count in one. */
 export const WINDOW_MARGIN_MS = 60_000;
 
@@ -156,7 +162,7 @@ export async function connect(url: string): Promise<Link> {
     throw fault(lastError ?? error, place);
   }
   const pinging = setInterval(() => {
-    if (redis.status === "ready") redis.ping().catch(() => {});
+    if (redis.status === "ready") redis.ping().then(bound.renew, () => {});
   }, PING_MS).unref();
   redis.once("end", () => clearInterval(pinging));
   const run: Link["run"] = async (work) => {
@@ -187,22 +193,32 @@ export async function connect(url: string): Promise<Link> {
 }
 
 /** Counts the bytes of every connection: nothing else bounds an answer, and an attacker may have written what it contains. */
-function boundBytes(redis: Redis): { allow(bytes: number): void; isOverrun(): boolean } {
-  let leftBytes = Number.POSITIVE_INFINITY;
+function boundBytes(redis: Redis): { allow(bytes: number): void; renew(): void; isOverrun(): boolean } {
+  let mostBytes = MOST_UNPROVEN_BYTES;
+  let leftBytes = mostBytes;
   let isOverrun = false;
+  /** The caller knows how much may come. */
+  let isAllowed = false;
   redis.on("connect", () => {
     const { stream } = redis;
+    // What closed the connection before says nothing about this one: it would be closed at its first byte.
+    leftBytes = mostBytes;
     stream.on("data", (chunk: Buffer) => {
       leftBytes -= chunk.length;
       if (leftBytes >= 0) return;
       isOverrun = true;
-      stream.destroy();
+      stream.destroy(new Error(TOO_MUCH));
     });
   });
   return {
     allow(bytes) {
+      isAllowed = true;
+      mostBytes = bytes;
       leftBytes = bytes;
       isOverrun = false;
+    },
+    renew() {
+      if (!isAllowed) leftBytes = mostBytes;
     },
     isOverrun: () => isOverrun,
   };
@@ -377,7 +393,17 @@ export async function end(redis: Redis): Promise<void> {
 const ADVICE: readonly (readonly [words: string, advice: string])[] = [
   ["WRONGPASS", "refuses the user or password of SONDE_REDIS_URL"],
   ["NOAUTH", "wants a password: put it into SONDE_REDIS_URL"],
-  ["NOPERM", "denies permission to the user of SONDE_REDIS_URL"],
+  [
+    "MOVED",
+    "is a node of a cluster, which Sonde does not use: give it a Redis that stands alone, or a primary with replicas",
+  ],
+  [
+    "unknown command",
+    "lacks a command that Sonde needs: SONDE_REDIS_URL must name a Redis of version 7 or later, no Sentinel and no proxy",
+  ],
+  ["RESP type", "speaks no Redis protocol: does SONDE_REDIS_URL name a Redis?"],
+  [TOO_MUCH, "sends more than it was asked for: does SONDE_REDIS_URL name a Redis?"],
+  ["certificate", "shows a certificate that is not trusted: name its authority in NODE_EXTRA_CA_CERTS"],
   ["OOM", "is full: raise maxmemory"],
   ["READONLY", "is a read-only replica: SONDE_REDIS_URL must name the primary"],
   ["MISCONF", "cannot write to its disk"],
@@ -388,12 +414,19 @@ const ADVICE: readonly (readonly [words: string, advice: string])[] = [
   ["ETIMEDOUT", "did not answer in time"],
   ["isn't writeable", "is not connected"],
   ["Connection is closed", "closed the connection"],
+  ["max retries", "closed the connection"],
 ];
 
 function fault(error: unknown, place: string): StoreError {
   if (error instanceof StoreError) return error;
   const source: unknown = error instanceof AggregateError && error.message === "" ? error.errors[0] : error;
   const words = String(source);
+  const denied = /to run the '[\w|]+' command/.exec(words);
+  if (words.includes("NOPERM") && denied !== null)
+    return new StoreError(`Redis at ${place} does not allow the user of SONDE_REDIS_URL ${denied[0]}`, {
+      cause: error,
+      store: "redis",
+    });
   const advice = ADVICE.find(([known]) => words.includes(known))?.[1] ?? `failed: ${words}`;
   return new StoreError(`Redis at ${place} ${advice}`, { cause: error, store: "redis" });
 }

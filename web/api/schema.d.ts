@@ -1,4 +1,4 @@
-// Made by `npm run web:types` of the API's document ffe2a2073ae00b0f. Do not edit.
+// Made by `npm run web:types` of the API's document fbe46e7b5c3416bc. Do not edit.
 export interface paths {
     "/servers": {
         get: operations["listMonitors"];
@@ -4642,7 +4642,7 @@ export interface components {
              */
             timestamp: string;
             checks: components["schemas"]["HealthChecks"];
-            warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused")[];
+            warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused" | "clock_off" | "results_waiting")[];
         };
         HealthChecks: {
             database: components["schemas"]["HealthComponent"];
@@ -4662,7 +4662,7 @@ export interface components {
             message: "Health check failed";
             details: {
                 checks: components["schemas"]["HealthChecks"];
-                warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused")[];
+                warnings?: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused" | "clock_off" | "results_waiting")[];
             };
         };
         RegionList: {
@@ -4706,7 +4706,7 @@ export interface components {
             queue_trouble: string | null;
             /** @description Why results are late or away; null: all is well */
             condition: string | null;
-            warnings_of_service: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused")[];
+            warnings_of_service: ("location_troubled" | "rows_set_aside" | "checkers_idle" | "results_unwritten" | "reads_refused" | "clock_off" | "results_waiting")[];
             schedulers: components["schemas"]["ServiceScheduler"][];
             /** @description Shards that no scheduler holds: their monitors are not checked */
             free_shards: number;

@@ -99,6 +99,7 @@ export async function openControlPlane(location: SqlLocation, options: ControlPl
     generation: () => readGeneration(database.read),
     stamp: () => database.stamp(),
     ping: () => database.ping(),
+    clock: () => database.clock(),
     close: () => database.close(),
   };
 }

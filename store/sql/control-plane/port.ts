@@ -81,5 +81,7 @@ export interface ControlPlane {
   stamp(): number | null;
   /** Answers within two seconds or rejects. */
   ping(): Promise<void>;
+  /** The clock of the database's machine, Unix ms. Answers within two seconds or rejects. */
+  clock(): Promise<number>;
   close(): Promise<void>;
 }

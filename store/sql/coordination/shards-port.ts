@@ -29,7 +29,8 @@ export interface ShardRow extends ShardLease {
  * What the operator should look at although nothing is late. location_troubled: what a location's checkers send is refused again and again ·
  * rows_set_aside: a store has refused rows for what is in them, and they are in a file · checkers_idle: a checker runs where another process
  * checks already, and gets no runs · results_unwritten: what checks bring cannot be written now, by the disk or the database ·
- * reads_refused: checks began late, and reads were answered 503
+ * reads_refused: checks began late, and reads were answered 503 · clock_off: the clocks of a process, PostgreSQL and
+ * Redis differ · results_waiting: ClickHouse takes no results, they wait on disk
  */
 export const WARNINGS = [
   "location_troubled",
@@ -37,6 +38,8 @@ export const WARNINGS = [
   "checkers_idle",
   "results_unwritten",
   "reads_refused",
+  "clock_off",
+  "results_waiting",
 ] as const;
 export type Warning = (typeof WARNINGS)[number];
 

@@ -64,6 +64,8 @@ export interface Database {
    */
   stamp(): number | null;
   ping(): Promise<void>;
+  /** Its machine's clock, Unix ms. */
+  clock(): Promise<number>;
   /** Leaves nothing in the files of what was deleted or replaced. PostgreSQL does it by itself, in its own time. */
   scrub(): Promise<void>;
   close(): Promise<void>;

@@ -7,6 +7,11 @@ const POSTGRES_ADVICE: Readonly<Record<string, string>> = {
   "28000": "refuses the user of SONDE_DATABASE_URL",
   "3D000": "has no such database: create it first",
   "42501": "denies permission: the user of SONDE_DATABASE_URL must own the database's schema",
+  // PgBouncer before 1.21 gives a statement's name to a server that does not know it, or knows another client's.
+  "26000":
+    "has lost a named statement: a pooler in between must keep them (PgBouncer 1.21 or later, or pool_mode = session)",
+  "42P05":
+    "knows a named statement of another client: a pooler in between must keep them (PgBouncer 1.21 or later, or pool_mode = session)",
   "25006": "is read-only: is this a standby?",
   "53100": "has a full disk",
   "53300": "has no free connection: raise max_connections",
@@ -42,9 +47,19 @@ export function postgresFault(error: unknown, server: string): StoreError {
       cause: error,
     });
   }
-  const advice = POSTGRES_ADVICE[code];
+  const advice = POSTGRES_ADVICE[code] ?? poolerAdvice(message);
   const words = advice ?? (message === "" ? "failed" : `failed: ${message}`);
   return new StoreError(`PostgreSQL at ${server} ${words}${code === "" ? "" : ` (${code})`}`, { cause: error });
+}
+
+/** PgBouncer refuses what it does not know, with the code of a broken protocol; TLS has codes of many names. */
+function poolerAdvice(message: string): string | undefined {
+  const unknown = /unsupported startup parameter(?: in options)?: (\w+)/.exec(message)?.[1];
+  if (unknown !== undefined)
+    return `does not let Sonde set its own limits of time (${unknown}): it is a PgBouncer, which needs ignore_startup_parameters = extra_float_digits,statement_timeout,lock_timeout,idle_in_transaction_session_timeout`;
+  if (/certificate/.test(message))
+    return `shows a certificate that is not trusted (${message}): name its authority in NODE_EXTRA_CA_CERTS`;
+  return undefined;
 }
 
 export function mayRunAgain(error: unknown): boolean {

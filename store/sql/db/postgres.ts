@@ -16,6 +16,7 @@ import { StoreError } from "../../errors.ts";
 import { isUpToDate, migrate, type SchemaMode } from "../schema/migrate.ts";
 import type { Tables } from "../schema/tables.ts";
 import type { BulkStatement, Database, Session, Statement, StoreRole, Value } from "./database.ts";
+import { GuardedSocket } from "./guarded-socket.ts";
 import { mayRunAgain, postgresFault } from "./postgres-faults.ts";
 
 /** How connections are used: their number, and how long each thing is waited for, ms. */
@@ -65,6 +66,7 @@ const MIGRATING: PoolUse = {
 const IDLE_TIMEOUT_MS = 30_000;
 /** Contract of ping. */
 const PING_TIMEOUT_MS = 2_000;
+const CLOCK = sql<{ readonly ms: number | string }>`select extract(epoch from clock_timestamp()) * 1000 as ms`;
 const IS_READ_ONLY = sql<{ readonly setting: string }>`select current_setting('transaction_read_only') as setting`;
 /** read_only_sql_transaction: https://www.postgresql.org/docs/15/errcodes-appendix.html */
 const READ_ONLY = "25006";
@@ -95,6 +97,7 @@ export async function openPostgres(
     write: (work) => transact(kysely, names, work),
     stamp: () => null,
     ping: () => ping(kysely, server),
+    clock: () => clock(kysely, server),
     scrub: async () => {},
     close: () => pool.end(),
   };
@@ -124,6 +127,7 @@ function connect(url: string, use: PoolUse, server: string) {
     idle_in_transaction_session_timeout: use.idleTransactionMs,
     query_timeout: use.queryMs,
     keepAlive: true,
+    stream: () => new GuardedSocket(),
     // Our ids, times and counts stay below 2^53.
     types: { getTypeParser: (oid: number, format?: "text" | "binary") => parserOf(oid, format) },
   });
@@ -207,6 +211,11 @@ async function transact<T>(
 async function ping(kysely: Kysely<Tables>, server: string): Promise<void> {
   const { rows } = await within(PING_TIMEOUT_MS, server, IS_READ_ONLY.execute(kysely));
   if (rows[0]?.setting === "on") throw postgresFault({ code: READ_ONLY, message: "" }, server);
+}
+
+async function clock(kysely: Kysely<Tables>, server: string): Promise<number> {
+  const { rows } = await within(PING_TIMEOUT_MS, server, CLOCK.execute(kysely));
+  return Number(rows[0]?.ms);
 }
 
 async function within<T>(timeoutMs: number, server: string, answer: Promise<T>): Promise<T> {

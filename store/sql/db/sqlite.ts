@@ -85,6 +85,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Database> {
     async ping() {
       await reader.session.query(PING);
     },
+    clock: async () => Date.now(),
     async scrub() {
       await queueOf(file).turn(async () => {
         writer.run(() => {

@@ -50,6 +50,8 @@ export const keeping = {
   "service.warning.rows_set_aside": "A store has refused rows; they are in a file.",
   "service.warning.checkers_idle": "A checker runs where another process checks already, and gets no work.",
   "service.warning.results_unwritten": "Results of checks cannot be written now.",
+  "service.warning.clock_off": "Some clocks differ: of this machine, of PostgreSQL, of Redis, or of a scheduler.",
+  "service.warning.results_waiting": "ClickHouse takes no results now: they wait on disk.",
   "service.warning.reads_refused": "Checks started late, so some readers were asked to try again later.",
   "service.version": "Version",
   "service.started": "Started",

@@ -58,6 +58,8 @@ export const keeping: WordsOf<typeof english> = {
   "service.warning.rows_set_aside": "Хранилище отклонило строки; они в файле.",
   "service.warning.checkers_idle": "Проверяющий работает там, где уже проверяет другой процесс, и не получает работы.",
   "service.warning.results_unwritten": "Результаты проверок сейчас не записываются.",
+  "service.warning.clock_off": "Часы расходятся: этой машины, PostgreSQL, Redis или планировщика.",
+  "service.warning.results_waiting": "ClickHouse сейчас не принимает результаты: они ждут на диске.",
   "service.warning.reads_refused":
     "Проверки начинались с опозданием, поэтому часть запросов на чтение попросили повторить позже.",
   "service.version": "Версия",

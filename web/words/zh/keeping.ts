@@ -48,6 +48,8 @@ export const keeping: WordsOf<typeof english> = {
   "service.warning.rows_set_aside": "存储拒绝了一些行；它们在文件中。",
   "service.warning.checkers_idle": "有检测程序运行在已有其他进程检测的检测点，没有任务。",
   "service.warning.results_unwritten": "检测结果目前无法写入。",
+  "service.warning.clock_off": "时钟不一致：本机、PostgreSQL、Redis 或某个调度器的时钟。",
+  "service.warning.results_waiting": "ClickHouse 目前不接收结果：结果在磁盘上等待。",
   "service.warning.reads_refused": "检测开始得晚了，因此部分读取请求被要求稍后再试。",
   "service.version": "版本",
   "service.started": "启动",
