@@ -146,6 +146,9 @@ export interface ProjectRoute extends RouteBase {
   fromMemory?(api: Api, call: ProjectCall): MaybePromise<ApiResponse | undefined>;
   handle(api: Api, call: ProjectCall): MaybePromise<ApiAnswer>;
 }
+/** The refusal for a Viewer of most routes. */
+export const EDITORS_ONLY = "You do not have permission to edit this project";
+
 /** What a request was and what it was answered. */
 export interface Change {
   readonly call: KeyCall | ProjectCall;

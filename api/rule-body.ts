@@ -10,6 +10,7 @@ import {
   type Grouping,
   matchingRules,
   mismatchOf,
+  type RuleSettings,
 } from "../model/alerting-rule.ts";
 import { awaitsConfirmation } from "../model/channel.ts";
 import { formatId, parseId } from "../model/ids.ts";
@@ -135,16 +136,26 @@ export function viewRules({ version, items }: Versioned<AlertRule>) {
   return { version, rules: (items.length === 0 ? [DEFAULT_RULE] : items).map(viewRule) };
 }
 
-function viewRule(rule: AlertRule) {
+function viewRule({ id, ...rule }: AlertRule) {
+  const fields = ruleFields(rule, (channelId) => formatId("channel", channelId));
   const { match } = rule;
-  const channelIds = (ids: readonly number[]): readonly string[] => ids.map((id) => formatId("channel", id));
   return {
-    id: rule.id,
+    id,
+    ...fields,
+    match: { ...match, select: match.select === null ? null : writeSelector(match.select) },
+    escalation: fields.escalation.map((step) => ({ ...step, unless: "acknowledged" as const })),
+    template: rule.template,
+  };
+}
+
+/** A rule by the names of its fields. @param channelName how a channel is named there */
+export function ruleFields(rule: RuleSettings, channelName: (id: number) => string) {
+  return {
     name: rule.name,
     active: rule.active,
     continue: rule.goesOn,
-    match: { ...match, select: match.select === null ? null : writeSelector(match.select) },
-    channels: rule.channels === null ? null : channelIds(rule.channels),
+    match: rule.match,
+    channels: rule.channels === null ? null : rule.channels.map(channelName),
     delay_s: rule.delayS,
     group_by: rule.groupBy,
     wait_s: rule.waitS,
@@ -155,10 +166,8 @@ function viewRule(rule: AlertRule) {
     quiet_hours: rule.quietHoursId,
     escalation: rule.escalation.map(({ afterS, channels }) => ({
       after_s: afterS,
-      channels: channelIds(channels),
-      unless: "acknowledged" as const,
+      channels: channels.map(channelName),
     })),
-    template: rule.template,
   };
 }
 

@@ -108,20 +108,9 @@ function leftOf(spans: readonly QuietSpan[], { day, minute }: Local): number {
   return left;
 }
 
-/** Of a minute: thousands of groups ask for the same one, and a weekend takes more than a millisecond to look through. */
-const asked = new WeakMap<QuietHours, { readonly start: number; readonly untilMs: number | null }>();
-
 /** @returns when they end, Unix ms; null when it is not quiet now */
-export function quietUntil(quiet: QuietHours, nowMs: number): number | null {
+export function quietUntil({ timezone, spans }: QuietHours, nowMs: number): number | null {
   const start = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
-  const known = asked.get(quiet);
-  if (known?.start === start) return known.untilMs;
-  const untilMs = quietFrom(quiet, start);
-  asked.set(quiet, { start, untilMs });
-  return untilMs;
-}
-
-function quietFrom({ timezone, spans }: QuietHours, start: number): number | null {
   let atMs = start;
   while (atMs - start < LONGEST_MS) {
     const local = localOf(timezone, atMs);

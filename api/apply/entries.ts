@@ -4,6 +4,7 @@ import { writeSchedule } from "../../model/maintenance-schedule.ts";
 import type { QuietHours } from "../../model/quiet-hours.ts";
 import type { StatusPage } from "../../model/status-page.ts";
 import type { ScheduleDraft } from "../../store/sql/monitors/schedules-port.ts";
+import { ruleFields } from "../rule-body.ts";
 import { dayWords } from "./days.ts";
 import type { KeyNames } from "./references.ts";
 
@@ -32,26 +33,14 @@ export function quietHoursEntry(hours: Omit<QuietHours, "id">): Entry {
 
 export function ruleEntry(rule: Omit<AlertRule, "id">, names: KeyNames): Entry {
   const { match } = rule;
-  const keys = (ids: readonly number[]): readonly string[] => ids.map((id) => names.name("channel", id));
   return {
-    name: rule.name,
-    active: rule.active,
-    continue: rule.goesOn,
+    ...ruleFields(rule, (id) => names.name("channel", id)),
     match: {
       ...(match.events !== null && { events: match.events }),
       ...(match.select !== null && { select: names.selector(match.select) }),
       ...(match.severity !== null && { severity: match.severity }),
     },
-    channels: rule.channels === null ? null : keys(rule.channels),
-    delay_s: rule.delayS,
-    group_by: rule.groupBy,
-    wait_s: rule.waitS,
-    interval_s: rule.intervalS,
-    repeat_s: rule.repeatS,
-    repeat_growth: rule.repeatGrowth,
-    recovered: rule.recovered,
     quiet_hours: rule.quietHoursId === null ? null : names.name("quiet_hours", rule.quietHoursId),
-    escalation: rule.escalation.map(({ afterS, channels }) => ({ after_s: afterS, channels: keys(channels) })),
   };
 }
 

@@ -1,15 +1,19 @@
 /** What a document would do to subscriptions. */
 import type { Document, SubscriptionEntry } from "../../model/document/document.ts";
 import type { FieldChange } from "../../model/document/plan.ts";
-import { refuseInterval } from "../../model/schedule.ts";
-import { CONFIG_ALERT_PERCENT, defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import type { SubscriptionChange, SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
-import { ApiError, badRequest, forbidden, refusal } from "../errors.ts";
+import { ApiError, badRequest, refusal } from "../errors.ts";
 import type { Targets } from "../monitors/targets.ts";
 import type { ProjectCall } from "../route.ts";
-import { readDraft, type SubscriptionDraft, type SubscriptionUrl } from "../subscriptions/draft.ts";
+import {
+  newSubscription,
+  readDraft,
+  refuseByPlan,
+  type SubscriptionDraft,
+  type SubscriptionUrl,
+} from "../subscriptions/draft.ts";
 import { hashUrl } from "../subscriptions/hash-url.ts";
 import type { DraftPlan } from "./draft-plan.ts";
 import { TargetJudge, targetKey } from "./judge-targets.ts";
@@ -153,7 +157,7 @@ function planOne(
 ): void {
   const why = refused.get(targetKey(wanted.url.target));
   if (isMoved && why !== undefined) throw new ApiError(422, why);
-  refuse(plan, wanted, now);
+  refuseByPlan(plan.call, wanted.draft, now);
   if (now === undefined) create(plan, wanted);
   else change(plan, wanted, now, { isOurs, isMoved });
 }
@@ -167,14 +171,6 @@ function publicOnly(targets: Targets): Targets {
       if (reason !== undefined) throw new ApiError(422, `url must reach a public address: ${reason}.`);
     },
   };
-}
-
-/** @throws ApiError */
-function refuse({ call }: DraftPlan, { draft }: Wanted, now: SubscriptionRecord | undefined): void {
-  const isSwitchedOn = now === undefined || (draft.enabled === true && !now.enabled);
-  if (isSwitchedOn && call.workspace.suspended) throw refusal("noMonitorsOnPlan");
-  const tooShort = draft.syncIntervalS === undefined ? undefined : refuseInterval(draft.syncIntervalS, call.plan);
-  if (tooShort !== undefined) throw forbidden(tooShort);
 }
 
 function create(plan: DraftPlan, { key, entry, draft, url, hash }: Wanted): void {
@@ -194,19 +190,11 @@ function create(plan: DraftPlan, { key, entry, draft, url, hash }: Wanted): void
   plan.subscriptions.create.push({
     key,
     marks: plan.marks({ ...entry }),
-    input: {
-      projectId: call.project.id,
-      organizationId: call.project.organizationId,
+    input: newSubscription(call, draft, {
       name,
       urlSealed: (id: number) => api.sealing.seal(SEALED_CELLS.subscription(id), url.text),
       urlHash: hash,
-      syncIntervalS: draft.syncIntervalS ?? defaultSyncIntervalS(call.plan),
-      timeoutS: draft.timeoutS ?? SERVER_TIMEOUT_S.standard,
-      maxWorkers: draft.maxWorkers ?? WORKERS.standard,
-      configAlertPercent: draft.configAlertPercent ?? CONFIG_ALERT_PERCENT.standard,
-      enabled: draft.enabled ?? true,
-      nowMs: call.nowMs,
-    },
+    }),
   });
 }
 

@@ -92,47 +92,45 @@ async function listProjects(api: Api, call: KeyCall): Promise<ApiResponse> {
   return ok({ projects, total: projects.length });
 }
 
+const group = { group: "Account", scope: "key" } as const;
+
 export const account: readonly Route[] = [
   {
+    ...group,
     method: "GET",
     path: "/whoami",
     operationId: "whoami",
-    group: "Account",
     summary: "Who the key belongs to and what it reaches",
-    scope: "key",
     responses: { 200: shape("whoami") },
     handle: whoami,
   },
   listed({
+    ...group,
     method: "GET",
     path: "/organizations",
     operationId: "listOrganizations",
-    group: "Account",
     summary: "List the workspaces that the key reaches, with the caller's role",
-    scope: "key",
     responses: { 200: shape("organizationList") },
     handle: listOrganizations,
   }),
   {
+    ...group,
     method: "GET",
     path: "/organizations/{id}",
     operationId: "getOrganization",
-    group: "Account",
     summary: "Read a workspace: its plan's numbers, and what of them is used",
     description: "An addition of ours.",
-    scope: "key",
     params: organizationIdParams,
     responses: { 200: shape("organizationDetails") },
     refusals: ["invalidOrganizationId", "noOrganizationAccess"],
     handle: readOrganization,
   },
   listed({
+    ...group,
     method: "GET",
     path: "/projects",
     operationId: "listProjects",
-    group: "Account",
     summary: "List the active projects that the key reaches",
-    scope: "key",
     query: projectsQuery,
     responses: { 200: shape("projectList") },
     handle: listProjects,

@@ -5,11 +5,9 @@ import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import { type ProjectCall, type Refusal, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, type Refusal, type Route, shape } from "../route.ts";
 import { hearing, nameableOf, parsed, readRules, viewRules } from "../rule-body.ts";
 import { alertRulesBody, previewBody } from "../schemas/alerts.ts";
-
-const EDITORS_ONLY = "You do not have permission to edit this project";
 
 async function read(api: Api, call: ProjectCall): Promise<ApiResponse> {
   return ok(viewRules(await api.controlPlane.alerts.rules(call.project.id)));

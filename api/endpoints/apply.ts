@@ -14,7 +14,7 @@ import { type ApiError, refusal } from "../errors.ts";
 import type { ApiResponse } from "../http.ts";
 import { okInTurns } from "../long-answer.ts";
 import { askMeanwhile } from "../mail-confirmation.ts";
-import { type AuditRule, type ProjectCall, type Route, shape } from "../route.ts";
+import { type AuditRule, EDITORS_ONLY, type ProjectCall, type Route, shape } from "../route.ts";
 
 /** Code points. */
 const LONGEST_NAME = 255;
@@ -164,7 +164,7 @@ export const documents: readonly Route[] = [
     description:
       "An addition of ours. With `dry_run` it answers the plan. Without, it wants the plan's `hash` as `expect`, and does all of it in one transaction or nothing.",
     scope: "project",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     body: { schema: applyBody, required: true },
     responses: { 200: shape("documentPlan") },
     refusals: [

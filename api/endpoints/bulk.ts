@@ -13,7 +13,7 @@ import { ApiError, badRequest, refusal, wordsOf } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { activityOf, type Decide, setBody, settingsOf } from "../monitors/bulk-change.ts";
 import { newTestId, orderTests, testJob } from "../on-demand/order.ts";
-import { type AuditRule, type ProjectCall, type Route, shape } from "../route.ts";
+import { type AuditRule, EDITORS_ONLY, type ProjectCall, type Route, shape } from "../route.ts";
 
 const ACTIONS = ["pause", "resume", "delete", "set", "check"] as const;
 type Action = (typeof ACTIONS)[number];
@@ -213,7 +213,7 @@ export const bulk: readonly Route[] = [
     description:
       "An addition of ours, for at most 10,000 monitors. They are changed in parts: what a failure leaves undone is done by the same request again.",
     scope: "project",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     body: { schema: bulkBody, required: true },
     responses: { 200: shape("bulkOutcome") },
     refusals: [

@@ -24,7 +24,7 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { askMeanwhile, askToConfirm, staysConfirmed } from "../mail-confirmation.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
 import { channelIdParams } from "./params.ts";
 
 /** In a project; our choice: a person reads the list. */
@@ -35,7 +35,6 @@ const MOST_NAME = 120;
 const TEST_MS = 20_000;
 /** Tests under way of one project, of one workspace, and of all: each holds a connection to an address that a caller chose. */
 const MOST_TESTS = { project: 4, workspace: 8, all: 64 } as const;
-const EDITORS_ONLY = "You do not have permission to edit this project";
 
 const settingsBody = z.record(z.string(), z.unknown()).describe("As GET /channels/kinds describes them");
 const createBody = z

@@ -3,7 +3,7 @@ import type { Api } from "../api.ts";
 import { makeExport } from "../export/make-export.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { readQuery, textParameter } from "../query.ts";
-import { type ProjectCall, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, type Route, shape } from "../route.ts";
 
 const exportQuery = { name: textParameter("What this document has. Without it: all of the project") } as const;
 
@@ -23,7 +23,7 @@ export const exports: readonly Route[] = [
     description:
       "An addition of ours. Applying what it answers changes nothing. Secrets are never in it: a variable of the environment stands for each.",
     scope: "project",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     query: exportQuery,
     responses: { 200: shape("exportedDocument") },
     refusals: ["documentNotFound"],

@@ -6,7 +6,7 @@ import type { Api } from "../api.ts";
 import { fieldOf, type JsonObject, readObject } from "../body.ts";
 import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import { type ProjectCall, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, type Route, shape } from "../route.ts";
 
 /** One program's files: two of blackbox_exporter, some of a folder of Gatus. */
 const MOST_FILES = 50;
@@ -81,7 +81,7 @@ export const imports: readonly Route[] = [
     summary: "Make a document of what another program watches, and tell what is lost",
     description: "An addition of ours. Nothing is changed; the document is for `sonde apply`.",
     scope: "project",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     body: { schema: convertBody, required: true },
     responses: { 200: shape("convertedImport") },
     refusals: [

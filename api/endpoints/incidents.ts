@@ -22,7 +22,7 @@ import {
   timeParameter,
   wordParameter,
 } from "../query.ts";
-import { type Change, type ProjectCall, pathId, type Route, shape } from "../route.ts";
+import { type Change, EDITORS_ONLY, type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { incidentIdParams } from "./params.ts";
 
 /** Code points (docs/api-contract.md#incidents). */
@@ -164,20 +164,22 @@ function isAcknowledgedNow({ call, answered }: Change): boolean {
   return answered.acknowledged_at === formatIso(call.nowMs);
 }
 
+const group = { group: "Incidents", scope: "project" } as const;
+
 export const incidents: readonly Route[] = [
   listed({
+    ...group,
     method: "GET",
     path: "/incidents",
     operationId: "listIncidents",
-    group: "Incidents",
     summary: "List incidents, open ones first",
-    scope: "project",
     query: listQuery,
     responses: { 200: shape("incidentList") },
     refusals: ["invalidServerId", "serverNotFound", "fromAfterTo"],
     handle: list,
   }),
   {
+    ...group,
     method: "POST",
     path: "/incidents/acknowledge",
     operationId: "acknowledgeIncidents",
@@ -186,11 +188,9 @@ export const incidents: readonly Route[] = [
       isChange: ({ answered }) => answered.acknowledged !== 0,
       detail: ({ answered }) => ({ acknowledged: answered.acknowledged }),
     },
-    group: "Incidents",
     summary: "Acknowledge many incidents; ids that are not there are passed over",
     description: "An addition of ours.",
-    scope: "project",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     body: {
       schema: z
         .object({
@@ -205,37 +205,34 @@ export const incidents: readonly Route[] = [
     handle: acknowledgeAll,
   },
   {
+    ...group,
     method: "GET",
     path: "/incidents/{id}",
     operationId: "getIncident",
-    group: "Incidents",
     summary: "Read an incident",
-    scope: "project",
     params: incidentIdParams,
     responses: { 200: shape("incident") },
     handle: read,
   },
   listed({
+    ...group,
     method: "GET",
     path: "/incidents/{id}/events",
     operationId: "listIncidentEvents",
-    group: "Incidents",
     summary: "What happened during an incident, oldest first",
-    scope: "project",
     params: incidentIdParams,
     query: eventsQuery,
     responses: { 200: shape("incidentEvents") },
     handle: events,
   }),
   {
+    ...group,
     method: "POST",
     path: "/incidents/{id}/acknowledge",
     operationId: "acknowledgeIncident",
     audit: { what: "incident.acknowledged", isChange: isAcknowledgedNow },
-    group: "Incidents",
     summary: "Acknowledge an incident; repeating it changes nothing",
-    scope: "project",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     params: incidentIdParams,
     body: {
       schema: z.object({ note: z.string().max(MAX_NOTE).nullable().optional() }).meta({ id: "AcknowledgeIncident" }),

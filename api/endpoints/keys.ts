@@ -160,27 +160,27 @@ async function roleIn(api: Api, call: KeyCall, organizationId: number | null): P
   return memberships.find(({ workspace }) => workspace.id === organizationId)?.role;
 }
 
+const group = { group: "Keys", scope: "key" } as const;
+
 export const keys: readonly Route[] = [
   listed({
+    ...group,
     method: "GET",
     path: "/keys",
     operationId: "listKeys",
-    group: "Keys",
     summary: "List API keys, newest first",
     description:
       "Owners and Admins see every key of the workspace, others their own. An account-wide key lists its owner's keys and those of the workspaces where the owner is Owner or Admin.",
-    scope: "key",
     responses: { 200: shape("keyList") },
     handle: list,
   }),
   {
+    ...group,
     method: "POST",
     path: "/keys",
     operationId: "createKey",
     audit: "key.created",
-    group: "Keys",
     summary: "Create an API key; its secret is shown once",
-    scope: "key",
     noApiAccess: "noApiAccessForKeys",
     body: { schema: createBody, required: true },
     responses: { 200: shape("createdKey") },
@@ -198,6 +198,7 @@ export const keys: readonly Route[] = [
     handle: create,
   },
   {
+    ...group,
     method: "DELETE",
     path: "/keys/{id}",
     operationId: "revokeKey",
@@ -205,9 +206,7 @@ export const keys: readonly Route[] = [
       what: ({ answered }) => (answered.deleted === true ? "key.deleted" : "key.revoked"),
       nameOf: async (api, call) => (await api.controlPlane.keys.find(Number(call.params[0])))?.name ?? null,
     },
-    group: "Keys",
     summary: "Disable an API key, or delete it for good",
-    scope: "key",
     params: keyIdParams,
     query: revokeQuery,
     responses: { 200: shape("revokedKey") },

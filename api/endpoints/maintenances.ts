@@ -10,7 +10,7 @@ import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery, textParameter, wordParameter } from "../query.ts";
-import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { MAINTENANCE_STATES } from "../schemas/maintenances.ts";
 import { maintenanceIdParams } from "./params.ts";
 import { createSchedule, endScheduled, SCHEDULE_REFUSALS, scheduleBody, viewSchedule } from "./schedules.ts";
@@ -18,7 +18,6 @@ import { createSchedule, endScheduled, SCHEDULE_REFUSALS, scheduleBody, viewSche
 /** In one request. */
 const MOST_MONITORS = 1_000;
 const LONGEST_MS = 365 * 24 * 3_600_000;
-const EDITORS_ONLY = "You do not have permission to edit this project";
 
 const listQuery = {
   server_id: textParameter("Only of this monitor, `srv_<n>` or `<n>`."),

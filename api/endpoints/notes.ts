@@ -10,12 +10,11 @@ import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { tellTurns } from "../live/tell.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
 import { incidentIdParams, noteIdParams } from "./params.ts";
 
 /** Code points. */
 const MAX_TEXT = 5_000;
-const EDITORS_ONLY = "You do not have permission to edit this project";
 
 const noteBody = z
   .object({

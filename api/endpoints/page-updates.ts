@@ -10,12 +10,11 @@ import { badRequest, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery } from "../query.ts";
-import { type ProjectCall, type Refusal, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, type Refusal, type Route, shape } from "../route.ts";
 import { createPageUpdate, updatePageUpdate } from "../schemas/status-pages.ts";
 import { pageUpdateIdParams, statusPageIdParams } from "./params.ts";
 import { findPage } from "./status-pages.ts";
 
-const EDITORS_ONLY = "You do not have permission to edit this project";
 const listQuery = { limit: limitParameter(100), offset: offsetParameter } as const;
 
 async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {

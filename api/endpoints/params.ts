@@ -12,38 +12,19 @@ function idParam(prefix: string, what: string): z.ZodType {
     .meta({ examples: [`${prefix}_12`] });
 }
 
-/** Keys and workspaces are plain numbers. */
-export const keyIdParams = {
-  id: z
+/** Of what has plain numbers. */
+function numberParam(what: string, example: string): z.ZodType {
+  return z
     .string()
     .regex(/^[0-9]+$/)
-    .describe("Key id")
-    .meta({ examples: ["31"] }),
-};
+    .describe(`${what} id`)
+    .meta({ examples: [example] });
+}
 
-export const webhookIdParams = {
-  id: z
-    .string()
-    .regex(/^[0-9]+$/)
-    .describe("Webhook id")
-    .meta({ examples: ["3"] }),
-};
-
-export const userIdParams = {
-  id: z
-    .string()
-    .regex(/^[0-9]+$/)
-    .describe("User id")
-    .meta({ examples: ["7"] }),
-};
-
-export const organizationIdParams = {
-  id: z
-    .string()
-    .regex(/^[0-9]+$/)
-    .describe("Workspace id")
-    .meta({ examples: ["3"] }),
-};
+export const keyIdParams = { id: numberParam("Key", "31") };
+export const webhookIdParams = { id: numberParam("Webhook", "3") };
+export const userIdParams = { id: numberParam("User", "7") };
+export const organizationIdParams = { id: numberParam("Workspace", "3") };
 
 export function organizationParameter(description: string): QueryParameter<number | null> {
   return {

@@ -5,7 +5,7 @@ import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
-import { type ProjectCall, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, type Route, shape } from "../route.ts";
 import { parsed } from "../rule-body.ts";
 import { quietHoursBody } from "../schemas/alerts.ts";
 
@@ -49,7 +49,7 @@ export const quietHours: readonly Route[] = [
     operationId: "setQuietHours",
     audit: "quiethours.updated",
     summary: "Replace the project's quiet hours",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     body: { schema: quietHoursBody, required: true },
     responses: { 200: shape("quietHours") },
     refusals: [

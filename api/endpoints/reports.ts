@@ -8,7 +8,7 @@ import { type ErrorName, refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { tellTurns } from "../live/tell.ts";
 import { codePoints, hasNul } from "../monitors/every-kind.ts";
-import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { incidentIdParams } from "./params.ts";
 
 /** Code points. */
@@ -66,7 +66,7 @@ export const reports: readonly Route[] = [
     summary: "Write why an incident happened, and what readers of public pages are told of it",
     description: "An addition of ours. It is written as a whole.",
     scope: "project",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     params: incidentIdParams,
     body: { schema: reportBody, required: true },
     responses: { 200: shape("incidentReport") },

@@ -12,11 +12,9 @@ import { type JsonObject, readObject } from "../body.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { LONGEST_TEXT, LONGEST_TITLE, refuseUseless, scheduleDraft } from "../monitors/schedule-draft.ts";
-import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
 import { maintenanceTurns } from "../schemas/maintenances.ts";
 import { maintenanceIdParams } from "./params.ts";
-
-const EDITORS_ONLY = "You do not have permission to edit this project";
 
 const fields = z.object({
   title: z.string().describe(`1 to ${LONGEST_TITLE} characters after trimming`),

@@ -7,7 +7,7 @@ import type { Api } from "../api.ts";
 import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
-import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { channelIdParams, incidentIdParams } from "./params.ts";
 
 /** Newest first; our choice: what a person reads. */
@@ -65,7 +65,7 @@ export const sentAlerts: readonly Route[] = [
     path: "/channels/{id}/deliveries",
     operationId: "listChannelDeliveries",
     summary: "List the newest messages to a channel",
-    editorsOnly: "You do not have permission to edit this project",
+    editorsOnly: EDITORS_ONLY,
     params: channelIdParams,
     responses: { 200: shape("sentAlerts") },
     refusals: ["invalidChannelId", "channelNotFound"],

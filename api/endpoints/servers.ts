@@ -323,14 +323,15 @@ function fieldsOf({ protocol }: JsonObject): Known {
   return knownFieldsOf(protocol as Kind);
 }
 
+const group = { group: "Monitors", scope: "project" } as const;
+
 export const servers: readonly Route[] = [
   listed({
+    ...group,
     method: "GET",
     path: "/servers",
     operationId: "listMonitors",
-    group: "Monitors",
     summary: "List monitors, sorted by name",
-    scope: "project",
     mayBeKept: "when reads are many",
     kept: keptList,
     query: listQuery,
@@ -340,13 +341,12 @@ export const servers: readonly Route[] = [
     handle: list,
   }),
   {
+    ...group,
     method: "POST",
     path: "/servers",
     operationId: "createMonitor",
     audit: "monitor.created",
-    group: "Monitors",
     summary: "Create a monitor and queue its first check",
-    scope: "project",
     editorsOnly: "You do not have permission to create monitors in this project",
     body: { schema: createBody, required: true, fieldsOf },
     refusals: createRefusals,
@@ -355,12 +355,11 @@ export const servers: readonly Route[] = [
     handle: create,
   },
   {
+    ...group,
     method: "GET",
     path: "/servers/{id}",
     operationId: "getMonitor",
-    group: "Monitors",
     summary: "Read a monitor",
-    scope: "project",
     params: serverIdParams,
     responses: { 200: shape("monitor") },
     errors: [400, 403, 404],
@@ -368,13 +367,12 @@ export const servers: readonly Route[] = [
     handle: read,
   },
   {
+    ...group,
     method: "PUT",
     path: "/servers/{id}",
     operationId: "updateMonitor",
     audit: "monitor.updated",
-    group: "Monitors",
     summary: "Change the fields that are sent",
-    scope: "project",
     editorsOnly: "You do not have permission to edit this monitor",
     params: serverIdParams,
     body: { schema: updateBody, required: true, fieldsOf },
@@ -384,13 +382,12 @@ export const servers: readonly Route[] = [
     handle: update,
   },
   {
+    ...group,
     method: "DELETE",
     path: "/servers/{id}",
     operationId: "deleteMonitor",
     audit: { what: "monitor.deleted", nameOf },
-    group: "Monitors",
     summary: "Delete a monitor with its results and incidents",
-    scope: "project",
     editorsOnly: "You do not have permission to delete this monitor",
     params: serverIdParams,
     responses: { 200: shape("removed") },
@@ -398,13 +395,12 @@ export const servers: readonly Route[] = [
     handle: remove,
   },
   listed({
+    ...group,
     method: "GET",
     path: "/servers/{id}/history",
     operationId: "listMonitorHistory",
-    group: "Monitors",
     summary: "What was done to a monitor, newest first",
     description: "An addition of ours.",
-    scope: "project",
     params: serverIdParams,
     query: historyQuery,
     responses: { 200: shape("historyList") },

@@ -15,11 +15,10 @@ import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { changedSecrets, pageRecord, pageRow } from "../pages/record.ts";
 import { hashedPassword, newBadgeName, newSecrets, openedSecrets, sealedSecrets } from "../pages/secrets.ts";
-import { canEdit, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
+import { canEdit, EDITORS_ONLY, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
 import { createStatusPage, updateStatusPage } from "../schemas/status-pages.ts";
 import { statusPageIdParams } from "./params.ts";
 
-const EDITORS_ONLY = "You do not have permission to edit this project";
 const WORDS = { kinds: selectableKinds(UPTIME_KINDS) };
 
 async function list(api: Api, call: ProjectCall): Promise<ApiResponse> {

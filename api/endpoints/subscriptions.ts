@@ -1,23 +1,27 @@
 /** Subscriptions as records (docs/api-contract.md#subscriptions): lists are fetched and parsed elsewhere. */
 import { subscriptionData } from "../../model/event.ts";
 import { parseId } from "../../model/ids.ts";
-import { refuseInterval } from "../../model/schedule.ts";
-import { CONFIG_ALERT_PERCENT, defaultSyncIntervalS, SERVER_TIMEOUT_S, WORKERS } from "../../model/subscription.ts";
 import { SEALED_CELLS } from "../../store/sealed-cells.ts";
 import { openHashKey } from "../../store/sealing/hash-key.ts";
 import { type SubscriptionRecord, UrlTakenError } from "../../store/sql/subscriptions/port.ts";
 import type { Api } from "../api.ts";
 import { readObject } from "../body.ts";
-import { forbidden, refusal } from "../errors.ts";
+import { refusal } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, offsetParameter, readQuery } from "../query.ts";
-import { type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
-import { createBody, readDraft, refuseTarget, type SubscriptionUrl, updateBody } from "../subscriptions/draft.ts";
+import { EDITORS_ONLY, type KeyCall, type ProjectCall, pathId, type Refusal, type Route, shape } from "../route.ts";
+import {
+  createBody,
+  newSubscription,
+  readDraft,
+  refuseByPlan,
+  refuseTarget,
+  type SubscriptionUrl,
+  updateBody,
+} from "../subscriptions/draft.ts";
 import { hashUrl } from "../subscriptions/hash-url.ts";
 import { subscriptionIdParams } from "./params.ts";
-
-const EDITORS_ONLY = "You do not have permission to edit this project";
 
 const listQuery = { limit: limitParameter(500), offset: offsetParameter } as const;
 
@@ -36,23 +40,9 @@ async function create(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const { url } = draft;
   if (url === undefined) throw refusal("urlInvalid");
   const { hash, sealed } = await judgedUrl(api, call, url, null);
-  if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
-  refuseShort(draft.syncIntervalS, call);
-  const created = await withUniqueUrl(
-    api.controlPlane.subscriptions.create({
-      projectId: call.project.id,
-      organizationId: call.project.organizationId,
-      name: draft.name ?? null,
-      urlSealed: sealed,
-      urlHash: hash,
-      syncIntervalS: draft.syncIntervalS ?? defaultSyncIntervalS(call.plan),
-      timeoutS: draft.timeoutS ?? SERVER_TIMEOUT_S.standard,
-      maxWorkers: draft.maxWorkers ?? WORKERS.standard,
-      configAlertPercent: draft.configAlertPercent ?? CONFIG_ALERT_PERCENT.standard,
-      enabled: draft.enabled ?? true,
-      nowMs: call.nowMs,
-    }),
-  );
+  refuseByPlan(call, draft, undefined);
+  const input = newSubscription(call, draft, { name: draft.name ?? null, urlSealed: sealed, urlHash: hash });
+  const created = await withUniqueUrl(api.controlPlane.subscriptions.create(input));
   api.state.notices.publish("jobs");
   return ok(subscriptionData(created));
 }
@@ -61,8 +51,7 @@ async function update(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const now = await find(api, call);
   const { url, ...values } = readDraft(readObject(call.request));
   const moved = url === undefined ? null : await judgedUrl(api, call, url, now.id);
-  if (values.enabled === true && !now.enabled) refuseSuspended(call);
-  refuseShort(values.syncIntervalS, call);
+  refuseByPlan(call, values, now);
   const change = { ...values, ...(moved !== null && { url: { hash: moved.hash, sealed: moved.sealed(now.id) } }) };
   const { subscriptions } = api.controlPlane;
   const changed = await withUniqueUrl(subscriptions.update(call.project.id, now.id, change, call.nowMs));
@@ -87,7 +76,8 @@ async function nameOf(api: Api, call: KeyCall | ProjectCall): Promise<string | n
 
 async function sync(api: Api, call: ProjectCall): Promise<ApiResponse> {
   const now = await find(api, call);
-  if (!now.enabled) refuseSuspended(call);
+  // Its monitors would be resumed.
+  if (!now.enabled && call.workspace.suspended) throw refusal("noMonitorsOnPlan");
   const request = await api.controlPlane.subscriptions.requestSync(call.project.id, now.id, call.nowMs);
   if (request === undefined) throw refusal("subscriptionNotFound");
   publish(api);
@@ -109,16 +99,6 @@ async function find(api: Api, call: ProjectCall): Promise<SubscriptionRecord> {
   const found = await api.controlPlane.subscriptions.find(call.project.id, id);
   if (found === undefined) throw refusal("subscriptionNotFound");
   return found;
-}
-
-/** Its monitors would be resumed. */
-function refuseSuspended(call: ProjectCall): void {
-  if (call.workspace.suspended) throw refusal("noMonitorsOnPlan");
-}
-
-function refuseShort(syncIntervalS: number | undefined, call: ProjectCall): void {
-  const tooShort = syncIntervalS === undefined ? undefined : refuseInterval(syncIntervalS, call.plan);
-  if (tooShort !== undefined) throw forbidden(tooShort);
 }
 
 /** @param subscriptionId the subscription that may have the address already. @throws 400, 409 */
@@ -155,27 +135,27 @@ const ofBody: readonly Refusal[] = [
   [413, "url must be at most 8192 bytes (received 9000)."],
 ];
 
+const group = { group: "Subscriptions", scope: "project" } as const;
+
 export const subscriptions: readonly Route[] = [
   listed({
+    ...group,
     method: "GET",
     path: "/subscriptions",
     operationId: "listSubscriptions",
-    group: "Subscriptions",
     summary: "List subscriptions, oldest first",
-    scope: "project",
     query: listQuery,
     responses: { 200: shape("subscriptionList") },
     errors: [400, 403, 404],
     handle: list,
   }),
   {
+    ...group,
     method: "POST",
     path: "/subscriptions",
     operationId: "createSubscription",
     audit: "subscription.created",
-    group: "Subscriptions",
     summary: "Add a subscription and start its first sync",
-    scope: "project",
     editorsOnly: EDITORS_ONLY,
     body: { schema: createBody, required: true },
     refusals: ofBody,
@@ -184,12 +164,11 @@ export const subscriptions: readonly Route[] = [
     handle: create,
   },
   {
+    ...group,
     method: "GET",
     path: "/subscriptions/{id}",
     operationId: "getSubscription",
-    group: "Subscriptions",
     summary: "Read a subscription",
-    scope: "project",
     params: subscriptionIdParams,
     refusals: ["subscriptionNotFound"],
     responses: { 200: shape("subscription") },
@@ -197,14 +176,13 @@ export const subscriptions: readonly Route[] = [
     handle: read,
   },
   {
+    ...group,
     method: "PUT",
     path: "/subscriptions/{id}",
     operationId: "updateSubscription",
     audit: "subscription.updated",
-    group: "Subscriptions",
     summary: "Change the fields that are sent",
     description: "Switching it off pauses all its monitors; switching it on resumes them.",
-    scope: "project",
     editorsOnly: EDITORS_ONLY,
     params: subscriptionIdParams,
     body: { schema: updateBody, required: true },
@@ -214,13 +192,12 @@ export const subscriptions: readonly Route[] = [
     handle: update,
   },
   {
+    ...group,
     method: "DELETE",
     path: "/subscriptions/{id}",
     operationId: "deleteSubscription",
     audit: { what: "subscription.deleted", nameOf },
-    group: "Subscriptions",
     summary: "Delete a subscription; its monitors are kept, paused",
-    scope: "project",
     editorsOnly: EDITORS_ONLY,
     params: subscriptionIdParams,
     refusals: ["subscriptionNotFound"],
@@ -229,13 +206,12 @@ export const subscriptions: readonly Route[] = [
     handle: remove,
   },
   {
+    ...group,
     method: "POST",
     path: "/subscriptions/{id}/sync",
     operationId: "syncSubscription",
     audit: "subscription.synced",
-    group: "Subscriptions",
     summary: "Start a sync now; one that is switched off is switched on first",
-    scope: "project",
     editorsOnly: EDITORS_ONLY,
     params: subscriptionIdParams,
     refusals: ["subscriptionNotFound", "noMonitorsOnPlan"],

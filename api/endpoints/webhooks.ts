@@ -17,7 +17,7 @@ import { badRequest, refusal, unprocessable } from "../errors.ts";
 import { type ApiResponse, ok } from "../http.ts";
 import { listed } from "../listed.ts";
 import { limitParameter, readQuery } from "../query.ts";
-import { type ProjectCall, pathId, type Route, shape } from "../route.ts";
+import { EDITORS_ONLY, type ProjectCall, pathId, type Route, shape } from "../route.ts";
 import { webhookEvents } from "../schemas/webhooks.ts";
 import { viewDelivery, viewWebhook } from "../webhook-view.ts";
 import { webhookIdParams } from "./params.ts";
@@ -26,7 +26,6 @@ import { webhookIdParams } from "./params.ts";
 const MAX_URL_BYTES = 8_192;
 /** Of one project: each event is sent to all of them. */
 const MOST_WEBHOOKS = 100;
-const EDITORS_ONLY = "You do not have permission to edit this project";
 
 const url = z.string().describe("http or https, without a user name; at most 8192 bytes. Kept sealed");
 const createBody = z

@@ -2,18 +2,22 @@
 
 import { z } from "zod";
 import { webUrlFault } from "../../engine/contract/registry.ts";
+import { refuseInterval } from "../../model/schedule.ts";
 import {
   CONFIG_ALERT_PERCENT,
+  defaultSyncIntervalS,
   normalUrl,
   SERVER_TIMEOUT_S,
   SYNC_INTERVAL_S,
   WORKERS,
 } from "../../model/subscription.ts";
 import { parseUrl, withoutBrackets } from "../../model/url.ts";
+import type { NewSubscription, SubscriptionRecord } from "../../store/sql/subscriptions/port.ts";
 import { fieldOf, type JsonObject } from "../body.ts";
-import { badRequest, fieldTooLong, refusal } from "../errors.ts";
+import { badRequest, fieldTooLong, forbidden, refusal } from "../errors.ts";
 import { codePoints, hasNul, readField } from "../monitors/every-kind.ts";
 import type { Target } from "../monitors/targets.ts";
+import type { ProjectCall } from "../route.ts";
 
 /** Bytes of UTF-8 (docs/api-contract.md#lengths). */
 const MAX_URL_BYTES = 8_192;
@@ -125,6 +129,34 @@ function urlOf(value: unknown): SubscriptionUrl | undefined {
   const { hostname, port, protocol } = url;
   const host = withoutBrackets(hostname.toLowerCase());
   return { text, normal, target: { host, port: port === "" ? (protocol === "https:" ? 443 : 80) : Number(port) } };
+}
+
+/** @param now undefined: a new one. @throws 403 when the plan or the workspace does not allow what was sent */
+export function refuseByPlan(call: ProjectCall, draft: SubscriptionDraft, now: SubscriptionRecord | undefined): void {
+  // Its monitors would be resumed.
+  const isSwitchedOn = now === undefined || (draft.enabled === true && !now.enabled);
+  if (isSwitchedOn && call.workspace.suspended) throw refusal("noMonitorsOnPlan");
+  const tooShort = draft.syncIntervalS === undefined ? undefined : refuseInterval(draft.syncIntervalS, call.plan);
+  if (tooShort !== undefined) throw forbidden(tooShort);
+}
+
+/** A new one, with the standards for what was not sent. */
+export function newSubscription(
+  call: ProjectCall,
+  draft: SubscriptionDraft,
+  others: Pick<NewSubscription, "name" | "urlSealed" | "urlHash">,
+): NewSubscription {
+  return {
+    ...others,
+    projectId: call.project.id,
+    organizationId: call.project.organizationId,
+    syncIntervalS: draft.syncIntervalS ?? defaultSyncIntervalS(call.plan),
+    timeoutS: draft.timeoutS ?? SERVER_TIMEOUT_S.standard,
+    maxWorkers: draft.maxWorkers ?? WORKERS.standard,
+    configAlertPercent: draft.configAlertPercent ?? CONFIG_ALERT_PERCENT.standard,
+    enabled: draft.enabled ?? true,
+    nowMs: call.nowMs,
+  };
 }
 
 /** @throws 400: the contract's answer where monitors answer 422 (docs/api-contract.md#addresses) */

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { line, optionalLine, secret, serverOf } from "./fields.ts";
 import { plainText } from "./tidy.ts";
@@ -65,12 +66,7 @@ export const apprise = defineChannel({
       format: "text",
       ...(tag !== null && { tag }),
     };
-    return {
-      method: "POST",
-      url: `${server}/notify${key === null ? "" : `/${key}`}`,
-      headers: { "content-type": "application/json", accept: "application/json" },
-      body: JSON.stringify(body),
-    };
+    return jsonPost(`${server}/notify${key === null ? "" : `/${key}`}`, body, { accept: "application/json" });
   },
   judge(answer) {
     if (answer.status === NO_CONTENT)

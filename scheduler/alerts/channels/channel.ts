@@ -10,6 +10,16 @@ export interface ChannelRequest {
   readonly mostAnswerBytes?: number;
 }
 
+/** A POST of a JSON body, as most services take it. */
+export function jsonPost(url: string, body: unknown, headers: ChannelRequest["headers"] = {}): ChannelRequest {
+  return {
+    method: "POST",
+    url,
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  };
+}
+
 export interface ChannelAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Message, MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf, waitOf } from "./answers.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { address, optionalLine, secret } from "./fields.ts";
 import { brokenUp, cut, fitting, headline, itemText, moreLines } from "./tidy.ts";
@@ -91,12 +92,7 @@ export const discord = defineChannel({
       embeds: [embedOf(message)],
       allowed_mentions: mentionsOf(mention),
     };
-    return {
-      method: "POST",
-      url: url.href,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    };
+    return jsonPost(url.href, body);
   },
   judge(answer) {
     const json = jsonOf(answer);

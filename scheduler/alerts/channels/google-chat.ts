@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Message } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { address, secret } from "./fields.ts";
 import { brokenUp, fitting, headline, itemText, jsonBytes, linksOf, moreLines } from "./tidy.ts";
@@ -61,12 +62,7 @@ export const googleChat = defineChannel({
       cardsV2: [{ cardId: "alert", card: cardOf(message) }],
       thread: { threadKey: message.groupKey.slice(0, MOST_KEY) },
     };
-    return {
-      method: "POST",
-      url: url.href,
-      headers: { "content-type": "application/json; charset=UTF-8" },
-      body: JSON.stringify(body),
-    };
+    return jsonPost(url.href, body, { "content-type": "application/json; charset=UTF-8" });
   },
   judge(answer) {
     const json = jsonOf(answer);

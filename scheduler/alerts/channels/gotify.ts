@@ -1,6 +1,7 @@
 /** Gotify, a server of one's own. */
 import { z } from "zod";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { line, secret, serverOf, whole } from "./fields.ts";
 import { plainText } from "./tidy.ts";
@@ -34,12 +35,7 @@ export const gotify = defineChannel({
         ...(message.link !== "" && { "client::notification": { click: { url: message.link } } }),
       },
     };
-    return {
-      method: "POST",
-      url: `${settings.server}/message`,
-      headers: { "content-type": "application/json", "x-gotify-key": settings.token },
-      body: JSON.stringify(body),
-    };
+    return jsonPost(`${settings.server}/message`, body, { "x-gotify-key": settings.token });
   },
   judge(answer) {
     const json = jsonOf(answer);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Message, MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { line, optionalLine, secret, server, whole } from "./fields.ts";
 import { cut, fitting, plainLines } from "./tidy.ts";
@@ -77,12 +78,7 @@ export const ntfy = defineChannel({
       ...(message.link !== "" && { click: message.link }),
       actions: actionsOf(message),
     };
-    return {
-      method: "POST",
-      url: settings.server,
-      headers: { "content-type": "application/json", ...authorization(settings) },
-      body: JSON.stringify(body),
-    };
+    return jsonPost(settings.server, body, authorization(settings));
   },
   judge(answer) {
     const json = jsonOf(answer);

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { isAllOver, type Message, type MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, jsonOf, memberOf, refused, textOf } from "./answers.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { address, line, secret } from "./fields.ts";
 import { cut, itemText, tidy } from "./tidy.ts";
@@ -86,12 +87,8 @@ export const pagerduty = defineChannel({
   schema,
   docs: "docs/use/channels/pagerduty.md",
   places: ["server", "region"],
-  request: (message, { routing_key, region, server }) => ({
-    method: "POST",
-    url: `${(server ?? SERVERS[region]).replace(/\/$/, "")}/v2/enqueue`,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(eventOf(message, routing_key)),
-  }),
+  request: (message, { routing_key, region, server }) =>
+    jsonPost(`${(server ?? SERVERS[region]).replace(/\/$/, "")}/v2/enqueue`, eventOf(message, routing_key)),
   judge(answer) {
     const json = jsonOf(answer);
     if (answer.status === 202) return delivered(answer, textOf(memberOf(json, "dedup_key")));

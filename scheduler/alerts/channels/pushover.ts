@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { isAllOver } from "../../../model/alert-message.ts";
 import { delivered, jsonOf, memberOf, refused, textOf } from "./answers.ts";
-import type { ChannelRequest } from "./channel.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { line, optionalLine, secret, server, whole } from "./fields.ts";
 import { cut, fitting, plainLines } from "./tidy.ts";
@@ -30,10 +30,6 @@ const schema = z.strictObject({
 });
 type Settings = z.infer<typeof schema>;
 
-function posted(url: string, body: unknown): ChannelRequest {
-  return { method: "POST", url, headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-}
-
 export const pushover = defineChannel({
   kind: "pushover",
   name: "Pushover",
@@ -44,7 +40,7 @@ export const pushover = defineChannel({
   request(message, settings: Settings) {
     const text = fitting(plainLines(message), MOST.message);
     const priority = message.severity === "critical" ? settings.priority_down : settings.priority;
-    return posted(`${settings.server}/1/messages.json`, {
+    return jsonPost(`${settings.server}/1/messages.json`, {
       token: settings.token,
       user: settings.user,
       title: cut(message.title, MOST.title),
@@ -61,7 +57,7 @@ export const pushover = defineChannel({
   afterwards(message, { server: base, token }, { previous }) {
     const isOver = isAllOver(message) || message.reason === "acknowledged";
     if (!isOver || previous === null || !/^[A-Za-z0-9]{30}$/.test(previous)) return null;
-    return posted(`${base}/1/receipts/${previous}/cancel.json`, { token });
+    return jsonPost(`${base}/1/receipts/${previous}/cancel.json`, { token });
   },
   judge(answer) {
     const json = jsonOf(answer);

@@ -70,7 +70,7 @@ async function attempt(
     const outcome =
       kind.request === undefined
         ? await mailed(means, channel.settings, message, context, signal)
-        : await requested(means, kind, channel.settings, message, context, hide, signal);
+        : await requested(means, { kind, settings: channel.settings, hide }, message, context, signal);
     const shown = hide(outcome.sent).slice(0, MOST_SHOWN);
     if (!outcome.delivered) return { ...outcome, error: hide(outcome.error), sent: shown };
     return { ...outcome, ...(outcome.refusal !== undefined && { refusal: hide(outcome.refusal) }), sent: shown };
@@ -85,13 +85,18 @@ function unsent(error: string): Unsent {
   return { delivered: false, statusCode: null, error, retryAfterMs: null, permanent: true, sent: "" };
 }
 
+interface OpenedChannel {
+  readonly kind: DefinedChannel;
+  readonly settings: Record<string, unknown>;
+  /** Takes its secrets out of a text. */
+  readonly hide: (text: string) => string;
+}
+
 async function requested(
   { attempts: { exchange }, userAgent }: Means,
-  kind: DefinedChannel,
-  settings: Record<string, unknown>,
+  { kind, settings, hide }: OpenedChannel,
   message: Message,
   context: SendContext,
-  hide: (text: string) => string,
   signal: AbortSignal,
 ): Promise<Sent> {
   const request = (kind.request as NonNullable<DefinedChannel["request"]>)(message, settings, context);

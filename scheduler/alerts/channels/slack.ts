@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Message, MessageSeverity } from "../../../model/alert-message.ts";
 import { delivered, isOk, jsonOf, memberOf, refused, textOf } from "./answers.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { address, optionalLine, secret } from "./fields.ts";
 import { brokenUp, cut, fitting, headline, itemText, linksOf, moreLines } from "./tidy.ts";
@@ -97,12 +98,7 @@ export const slack = defineChannel({
   summary: "A message in a channel, by an incoming webhook",
   schema,
   docs: "docs/use/channels/slack.md",
-  request: (message, settings) => ({
-    method: "POST",
-    url: settings.url,
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify(bodyOf(message, settings)),
-  }),
+  request: (message, settings) => jsonPost(settings.url, bodyOf(message, settings)),
   judge(answer) {
     // Rocket.Chat says {"success": false} with status 200 too. Slack's words are a line: `invalid_payload`, `channel_is_archived`.
     const json = jsonOf(answer);

@@ -2,6 +2,7 @@
 import { z } from "zod";
 import type { Message } from "../../../model/alert-message.ts";
 import { delivered, jsonOf, memberOf, refused, textOf, waitOf } from "./answers.ts";
+import { jsonPost } from "./channel.ts";
 import { defineChannel } from "./define.ts";
 import { line, secret, server } from "./fields.ts";
 import { fitting, headline, itemText, linksOf, moreLines } from "./tidy.ts";
@@ -68,12 +69,7 @@ export const telegram = defineChannel({
       // The first message may be deleted by now.
       ...(replied !== null && { reply_parameters: { message_id: replied, allow_sending_without_reply: true } }),
     };
-    return {
-      method: "POST",
-      url: `${base}/bot${token}/sendMessage`,
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    };
+    return jsonPost(`${base}/bot${token}/sendMessage`, body);
   },
   judge(answer) {
     const json = jsonOf(answer);

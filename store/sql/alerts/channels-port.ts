@@ -22,8 +22,6 @@ export interface ChannelRecord {
   readonly lastSuccessAtMs: number | null;
   /** Why its last attempt failed; null once one succeeded. */
   readonly lastError: string | null;
-  readonly externalKey: string | null;
-  readonly managedBy: number | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
 }

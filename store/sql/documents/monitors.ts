@@ -13,11 +13,10 @@ import { insertHistory } from "../monitors/history.ts";
 import { type MonitorChange, type NewMonitor, SlotsFullError } from "../monitors/port.ts";
 import { fromLive } from "../monitors/rows.ts";
 import { slotsUsed } from "../monitors/slots.ts";
-import { remove, takesSlot } from "../monitors/writes.ts";
+import { monitorOf, remove, takesSlot } from "../monitors/writes.ts";
 import { insertColumns } from "../schema/column.ts";
 import { sealedFor } from "../schema/seal-new.ts";
 import { LIVE, MONITORS } from "../schema/tables.ts";
-import { storable, storableOrNull } from "../schema/text.ts";
 import {
   type ApplyOrder,
   type Assigned,
@@ -159,14 +158,9 @@ async function addSome(
   actor: Actor,
 ): Promise<void> {
   const rows = made.map(({ id, input }) => {
-    const { nowMs, heartbeatToken: _, sealed, urlSealed, ...given } = input;
+    const { sealed, urlSealed } = input;
     const monitor = {
-      ...given,
-      name: storable(given.name),
-      host: storableOrNull(given.host),
-      maintenance: null,
-      createdAtMs: nowMs,
-      updatedAtMs: nowMs,
+      ...monitorOf(input),
       ...(sealed !== undefined && { sealed: sealedFor(id, sealed) }),
       ...(urlSealed !== undefined && { urlSealed: sealedFor(id, urlSealed) }),
     };

@@ -50,7 +50,7 @@ export function createIncidents({ read, write }: Database): Incidents {
         if (before === undefined) return undefined;
         // A transaction that needs both locks the monitor before the incident.
         const monitor = (await eventMonitors(session, [before.monitorId])).get(before.monitorId);
-        const isFirst = await acknowledge(session, projectId, id, nowMs, actor, note);
+        const isFirst = await acknowledge(session, projectId, id, { nowMs, actor, note });
         const incident = await find(session, projectId, id);
         if (isFirst && incident !== undefined && monitor !== undefined) {
           await tell(session, monitor, incident, actor, nowMs);
@@ -58,9 +58,9 @@ export function createIncidents({ read, write }: Database): Incidents {
         return incident;
       }),
     acknowledgeAll: (projectId, ids, nowMs, actor, note) =>
-      write((session) => acknowledgeAll(session, projectId, ids, nowMs, actor, note)),
+      write((session) => acknowledgeAll(session, projectId, ids, { nowMs, actor, note })),
     addNote: (projectId, incidentId, note, nowMs, actor) =>
-      write((session) => addNote(session, projectId, incidentId, note, nowMs, actor)),
+      write((session) => addNote(session, { projectId, incidentId }, { note, nowMs, actor })),
     changeNote: (incidentId, eventId, decide) => write((session) => changeNote(session, incidentId, eventId, decide)),
     report: (incidentId) => readReport(read, incidentId),
     setReport: (projectId, incidentId, report) => write((session) => setReport(session, projectId, incidentId, report)),
@@ -156,13 +156,18 @@ function ofActiveMonitors(session: Session, projectId: number, filter: IncidentF
   return level === null ? query : query.where("i.level", "=", level);
 }
 
+/** Who acknowledges, when, and with which words. */
+interface Acknowledgement {
+  readonly nowMs: number;
+  readonly actor: Actor;
+  readonly note: string | null;
+}
+
 async function acknowledgeAll(
   session: Session,
   projectId: number,
   ids: readonly number[],
-  nowMs: number,
-  actor: Actor,
-  note: string | null,
+  acknowledgement: Acknowledgement,
 ): ReturnType<Incidents["acknowledgeAll"]> {
   const rows = session.kysely.selectFrom("incidents").select(["id", "monitor_id"]).where("project_id", "=", projectId);
   const found = await rows
@@ -173,10 +178,11 @@ async function acknowledgeAll(
   const monitors = await eventMonitors(session, [...new Set(found.map((row) => row.monitor_id))]);
   const acknowledged: Pick<IncidentRecord, "id" | "monitorId">[] = [];
   for (const { id, monitor_id: monitorId } of found) {
-    if (!(await acknowledge(session, projectId, id, nowMs, actor, note))) continue;
+    if (!(await acknowledge(session, projectId, id, acknowledgement))) continue;
     acknowledged.push({ id, monitorId });
     const [incident, monitor] = [await find(session, projectId, id), monitors.get(monitorId)];
-    if (incident !== undefined && monitor !== undefined) await tell(session, monitor, incident, actor, nowMs);
+    if (incident !== undefined && monitor !== undefined)
+      await tell(session, monitor, incident, acknowledgement.actor, acknowledgement.nowMs);
   }
   return { acknowledged, unchanged: found.length - acknowledged.length };
 }
@@ -186,9 +192,7 @@ async function acknowledge(
   session: Session,
   projectId: number,
   id: number,
-  nowMs: number,
-  actor: Actor,
-  note: string | null,
+  { nowMs, actor, note }: Acknowledgement,
 ): Promise<boolean> {
   const done = await session.kysely
     .updateTable("incidents")

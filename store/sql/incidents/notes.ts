@@ -7,11 +7,8 @@ import type { IncidentEvent, Incidents, NoteData } from "./port.ts";
 
 export async function addNote(
   { kysely }: Session,
-  projectId: number,
-  incidentId: number,
-  note: NoteData,
-  nowMs: number,
-  actor: Actor,
+  { projectId, incidentId }: { readonly projectId: number; readonly incidentId: number },
+  { note, nowMs, actor }: { readonly note: NoteData; readonly nowMs: number; readonly actor: Actor },
 ): Promise<IncidentEvent | undefined> {
   const found = await kysely
     .updateTable("incidents")

@@ -140,16 +140,21 @@ export function takesSlot({ monitor }: MonitorWithLive, { removePauseReasons }: 
   );
 }
 
-async function create(session: Session, input: NewMonitor, actor: Actor): Promise<Monitor> {
-  const { nowMs, heartbeatToken, sealed, urlSealed, ...given } = input;
-  const monitor = {
-    ...given,
-    name: storable(given.name),
-    host: storableOrNull(given.host),
+/** What is stored of a new one but its secrets, which are sealed for its id. */
+export function monitorOf({ nowMs, heartbeatToken: _, sealed: _sealed, urlSealed: _url, ...monitor }: NewMonitor) {
+  return {
+    ...monitor,
+    name: storable(monitor.name),
+    host: storableOrNull(monitor.host),
     maintenance: null,
     createdAtMs: nowMs,
     updatedAtMs: nowMs,
   };
+}
+
+async function create(session: Session, input: NewMonitor, actor: Actor): Promise<Monitor> {
+  const { nowMs, heartbeatToken, sealed, urlSealed } = input;
+  const monitor = monitorOf(input);
   const generation = await raiseGeneration(session);
   const id = await insertRow(session, ADD_MONITOR, { ...fromMonitor(monitor), generation });
   const secrets = {

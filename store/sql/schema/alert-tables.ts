@@ -28,9 +28,9 @@ export const CHANNELS = table("channels", {
   refusals: int(),
   last_success_at_ms: nullable(bigint()),
   last_error: nullable(prose()),
-  /** Its key in a document, and which document that is. */
-  external_key: nullable(prose()),
-  managed_by: nullable(bigint()),
+  /** Always empty: what a document has is in document_things. */
+  external_key: storeOnly(nullable(text())),
+  managed_by: storeOnly(nullable(bigint())),
   created_at_ms: bigint(),
   updated_at_ms: bigint(),
 });

@@ -104,7 +104,7 @@ async function endSync(session: Session, end: EndedSync): Promise<SyncReport> {
     const isShrunken = end.outcome.kind === "list" && end.outcome.servers.length > 0;
     return fail(session, subscription, outcome.message, isShrunken ? shrunken + 1 : shrunken, atMs);
   }
-  return apply(session, subscription, workspace, outcome, end.plans, atMs);
+  return apply(session, { subscription, workspace }, outcome, end.plans, atMs);
 }
 
 /** Every transaction that needs several locks the workspace first, then its subscriptions, then their monitors. */
@@ -138,8 +138,7 @@ function judged(outcome: SyncOutcome, { lastServerCount }: SubscriptionRecord, s
 
 async function apply(
   session: Session,
-  subscription: SubscriptionRecord,
-  workspace: WorkspaceRecord,
+  { subscription, workspace }: { readonly subscription: SubscriptionRecord; readonly workspace: WorkspaceRecord },
   outcome: Exclude<SyncOutcome, { kind: "failed" }>,
   plans: PlanTable,
   atMs: number,
