@@ -23,6 +23,7 @@ const from = (remoteAddress: string, forwardedFor = ""): ApiRequest => ({
   secFetchSite: "",
   page: "",
   userAgent: "",
+  acceptLanguage: "",
   remoteAddress,
   body: null,
 });

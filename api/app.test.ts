@@ -170,6 +170,7 @@ describe("the application", () => {
     secFetchSite: "",
     page: "",
     userAgent: "",
+    acceptLanguage: "",
     remoteAddress: "127.0.0.1",
     body: null,
     ...sent,

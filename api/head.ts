@@ -60,6 +60,8 @@ export class Head {
   host = "";
   /** The latest line. */
   userAgent = "";
+  /** All lines of the header as one list. */
+  acceptLanguage = "";
   isChunked = false;
   /** Whether a proxy said that it stands between, or the caller means another host than this machine's loopback. */
   isProxied = false;
@@ -148,6 +150,9 @@ export class Head {
         return true;
       case "user-agent":
         this.userAgent = value;
+        return true;
+      case "accept-language":
+        this.acceptLanguage = joined(this.acceptLanguage, value);
         return true;
       default:
         return false;

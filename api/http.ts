@@ -49,6 +49,8 @@ export interface ApiRequest {
   /** `X-Sonde-Page`: what our own page says, and a form of another cannot. */
   readonly page: string;
   readonly userAgent: string;
+  /** What its reader understands, as a browser says it. */
+  readonly acceptLanguage: string;
   /** Of the connection; a proxy's when one stands before us. */
   readonly remoteAddress: string;
   /** null when nothing was sent. */

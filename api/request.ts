@@ -56,6 +56,7 @@ export function requestOf(
     secFetchSite: head.secFetchSite,
     page: head.page,
     userAgent: head.userAgent,
+    acceptLanguage: head.acceptLanguage,
     remoteAddress,
     body,
   };

@@ -16,11 +16,12 @@ import { AddressGate } from "../pages/gate.ts";
 import { PRIVATE_CACHE, PUBLIC_CACHE, pageSecurity, SHARED_SECURITY } from "../pages/headers.ts";
 import { incidentPage } from "../pages/incident.ts";
 import { styleOf } from "../pages/look.ts";
-import { type Around, indexPage, messagePage, PLAIN_STYLE, passwordPage, signInPage } from "../pages/messages.ts";
+import { type Around, indexPage, missingPage, PLAIN_STYLE, passwordPage, signInPage } from "../pages/messages.ts";
 import type { Form, Made, ShownPage } from "../pages/public-pages.ts";
 import { isPassword, UNLOCKED_MS, unlockedCookie } from "../pages/secrets.ts";
 import { statusPage } from "../pages/status.ts";
 import { summaryOf } from "../pages/summary.ts";
+import { wantedLanguage } from "../pages/words.ts";
 import type { Call, Route } from "../route.ts";
 
 const HTML = "text/html; charset=utf-8";
@@ -106,10 +107,11 @@ function asked(
   passGate(api, call);
   return andThen(slugOfHost(api, call), (slugHere) => {
     // Readers would take it for the page whose domain they see.
-    if (slugHere !== undefined && slugHere !== slug) return notFound(from);
+    if (slugHere !== undefined && slugHere !== slug) return nothing(call, from);
     return andThen(api.pages.of(slug), (shown) => {
-      if (shown === null) return notFound(from);
+      if (shown === null) return nothing(call, from);
       return andThen(entryOf(api, call, shown), (entry) => {
+        if (entry === "hidden") return nothing(call, from);
         if (entry !== "open") return closed(shown, entry, from, false);
         const query = shown.page.access === "link" ? `?t=${sentToken(call.request)}` : "";
         return answer({ api, call, shown, from, query });
@@ -118,16 +120,25 @@ function asked(
   });
 }
 
-function closed({ page }: ShownPage, entry: Exclude<Entry, "open">, from: From, isWrong: boolean): ApiResponse {
-  if (entry === "hidden") return notFound(from);
+function closed(
+  { page }: ShownPage,
+  entry: Exclude<Entry, "open" | "hidden">,
+  from: From,
+  isWrong: boolean,
+): ApiResponse {
   const around = aroundOf(page.slug, from);
   const closedPage = { title: page.title, language: page.settings.language };
   const body = entry === "password" ? passwordPage(closedPage, around, isWrong) : signInPage(closedPage, around);
   return unkept(403, body, pageSecurity(page.settings.frame));
 }
 
-function notFound(from: From): ApiResponse {
-  return unkept(404, messagePage(aroundOf("", from)), pageSecurity("none"));
+/** No page, or none for this reader: in his own language, because that of a page would say that there is one. */
+function nothing(call: Call, from: From): ApiResponse {
+  return notFound(from, wantedLanguage(call.request.acceptLanguage));
+}
+
+function notFound(from: From, language: string): ApiResponse {
+  return unkept(404, missingPage(aroundOf("", from), language), pageSecurity("none"));
 }
 
 function unkept(status: number, body: string, security: readonly string[]): ApiResponse {
@@ -142,12 +153,12 @@ function answered({ shown, call }: Asked, made: Made, mediaType: string, isShare
 }
 
 function answerOf(
-  { page: { access, settings } }: ShownPage,
+  { page: { access, settings, published } }: ShownPage,
   made: Made,
   form: Form,
   { mediaType, isShared }: { readonly mediaType: string; readonly isShared: boolean },
 ): ApiResponse {
-  const isPublic = access === "public";
+  const isPublic = access === "public" && published;
   const cache = isPublic ? PUBLIC_CACHE : PRIVATE_CACHE;
   const headers = ["Cache-Control", cache, "ETag", made.tag, "Vary", "Accept-Encoding"];
   if (!settings.index) headers.push("X-Robots-Tag", "noindex");
@@ -200,7 +211,7 @@ const FILES: Readonly<Record<FileName, (of: Asked) => ApiResponse>> = {
   },
   logo: (of) => {
     const { logo } = of.shown.page;
-    if (logo === null) return notFound("file");
+    if (logo === null) return notFound("file", of.shown.page.settings.language);
     const { mediaType, base64 } = logoParts(logo);
     const made = of.shown.text("logo", () => Buffer.from(base64, "base64"));
     return answered(of, made, mediaType, true);
@@ -234,7 +245,7 @@ function file(api: Api, call: Call): MaybePromise<ApiResponse> {
   if (name === "style.css" && slug === "-") return plainStyle();
   return asked(api, call, slug, "file", (of) => {
     const found = Object.hasOwn(FILES, name) ? FILES[name as FileName] : undefined;
-    return found === undefined ? notFound("file") : found(of);
+    return found === undefined ? notFound("file", of.shown.page.settings.language) : found(of);
   });
 }
 
@@ -249,7 +260,7 @@ function incident(api: Api, call: Call): MaybePromise<ApiResponse> {
   return asked(api, call, slug, "incident", (of) => {
     const { shown, query } = of;
     const found = shown.view.incidents.find((one) => one.name === name);
-    if (found === undefined) return notFound("incident");
+    if (found === undefined) return notFound("incident", shown.page.settings.language);
     const place = placeOf(slug, "incident", query);
     return answered(
       of,
@@ -264,7 +275,7 @@ async function unlock(api: Api, call: Call): Promise<ApiResponse> {
   const [slug = ""] = call.params;
   const slugHere = await slugOfHost(api, call);
   const shown = slugHere === undefined || slugHere === slug ? await api.pages.of(slug) : null;
-  if (shown?.page.access !== "password") return notFound("page");
+  if (shown?.page.access !== "password" || !shown.page.published) return nothing(call, "page");
   if (!isOwnForm(call.request, api.config.baseUrl)) throw refusal("notFromPage");
   const limits = gatesOf(api);
   const waitS = limits.passwords.waitS(networkOf(call.clientAddress), call.nowMs);
@@ -299,8 +310,8 @@ async function index(api: Api, call: Call): Promise<ApiResponse> {
   passGate(api, call);
   const isOwnDomain = (await slugOfHost(api, call)) !== undefined;
   if (api.config.hasStatusIndex !== true || isOwnDomain) throw refusal("notFound");
-  const body = indexPage(await api.pages.list());
-  const headers = ["Content-Type", HTML, "Cache-Control", PUBLIC_CACHE];
+  const body = indexPage(await api.pages.list(), wantedLanguage(call.request.acceptLanguage));
+  const headers = ["Content-Type", HTML, "Cache-Control", PUBLIC_CACHE, "Vary", "Accept-Language"];
   return { status: 200, headers, body, security: pageSecurity("none") };
 }
 

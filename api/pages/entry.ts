@@ -1,4 +1,4 @@
-/** Who may read a page: everybody, who has the link, who knows the password, who is signed in to the page's project. */
+/** Who may read a page: everybody, who has the link, who knows the password, who is signed in to the page's project. A draft only the last. */
 import { formatId } from "../../model/ids.ts";
 import type { MaybePromise } from "../../model/maybe-promise.ts";
 import type { Api } from "../api.ts";
@@ -29,6 +29,7 @@ const READS_PROJECT: ProjectRoute = {
 };
 
 export function entryOf(api: Api, call: Call, { page, secrets }: ShownPage): MaybePromise<Entry> {
+  if (!page.published) return signedIn(api, call, page.projectId, "hidden");
   switch (page.access) {
     case "public":
       return "open";
@@ -39,20 +40,20 @@ export function entryOf(api: Api, call: Call, { page, secrets }: ShownPage): May
         ? "open"
         : "password";
     case "session":
-      return signedIn(api, call, page.projectId);
+      return signedIn(api, call, page.projectId, "sign-in");
   }
 }
 
 /** @throws 429 when too many wrong keys came from where it comes from: one that is sent to a page counts as one that is sent to the API */
-async function signedIn(api: Api, call: Call, projectId: number): Promise<Entry> {
+async function signedIn(api: Api, call: Call, projectId: number, otherwise: "hidden" | "sign-in"): Promise<Entry> {
   try {
     if (sentKey(call.request) !== null) await identify(api, call);
   } catch (error) {
-    if (error instanceof ApiError && error.status !== 429) return "sign-in";
+    if (error instanceof ApiError && error.status !== 429) return otherwise;
     throw error;
   }
   const request = { ...call.request, projectId: formatId("project", projectId) };
-  return (await mayStill(api, READS_PROJECT, { ...call, request })) ? "open" : "sign-in";
+  return (await mayStill(api, READS_PROJECT, { ...call, request })) ? "open" : otherwise;
 }
 
 export function sentToken({ query }: Pick<ApiRequest, "query">): string {

@@ -147,6 +147,7 @@ export async function makeView(facts: PageFacts): Promise<StatusView> {
   return {
     slug: page.slug,
     title: plain(page.title),
+    isDraft: !page.published,
     words: text === "" ? null : await markdown(text, facts.pause),
     settings,
     hasLogo: page.logo !== null,

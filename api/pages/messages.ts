@@ -4,12 +4,11 @@ import { frame } from "./frame.ts";
 import { type Html, html } from "./html.ts";
 import { styleOf } from "./look.ts";
 import { wordsIn } from "./words.ts";
-import { english } from "./words-en.ts";
 
 /** A reader that may not see the page gets nothing of it, not its style either: these pages have one that is no page's. */
 export const PLAIN_STYLE = styleOf(NEW_PAGE.settings, null);
 
-function simplePage(title: string, style: string, body: Html, language = "en"): string {
+function simplePage(title: string, style: string, body: Html, language: string): string {
   const place = { files: style, page: "", query: "" };
   const all = html`<header><h1><bdi>${title}</bdi></h1></header><main id="main">${body}</main>`;
   return frame({ title, language, place, mayBeIndexed: false, feeds: false }, all);
@@ -24,8 +23,9 @@ export interface Around {
   readonly root: string | null;
 }
 
-export function messagePage({ style }: Pick<Around, "style">): string {
-  return simplePage(english.notFound, style, html`<p class="card">${english.notFoundText}</p>`);
+export function missingPage({ style }: Pick<Around, "style">, language: string): string {
+  const { notFound, notFoundText } = wordsIn(language);
+  return simplePage(notFound, style, html`<p class="card">${notFoundText}</p>`, language);
 }
 
 /** What a page that is closed says of itself. */
@@ -49,10 +49,15 @@ export function signInPage({ title, language }: Closed, { style, root }: Around)
   return simplePage(title, style, html`<div class="card"><p>${words.signIn}</p>${link}</div>`, language);
 }
 
-export function indexPage(pages: readonly { readonly slug: string; readonly title: string }[]): string {
+/** @param language what its reader understands: the pages may have several */
+export function indexPage(
+  pages: readonly { readonly slug: string; readonly title: string }[],
+  language: string,
+): string {
+  const words = wordsIn(language);
   const items = pages.map(
     ({ slug, title }) => html`<li class="card"><a href="status/${slug}"><bdi>${title}</bdi></a></li>`,
   );
-  const body = pages.length === 0 ? html`<p class="card">${english.noPages}</p>` : html`<ul>${items}</ul>`;
-  return simplePage(english.index, "status/-/", body);
+  const body = pages.length === 0 ? html`<p class="card">${words.noPages}</p>` : html`<ul>${items}</ul>`;
+  return simplePage(words.index, "status/-/", body, language);
 }

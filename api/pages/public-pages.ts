@@ -110,7 +110,7 @@ export class ShownPage {
 }
 
 interface Kept {
-  /** null: there is no such page, or it is a draft. */
+  /** null: there is no such page. */
   readonly shown: ShownPage | null;
   /** When the store said so, Unix ms. */
   readonly readAtMs: number;
@@ -140,7 +140,7 @@ export class PublicPages {
     this.#options = options;
   }
 
-  /** @returns null when there is no such page for readers. @throws StoreError when nothing of it is known and the store is away */
+  /** Drafts too: they are for those who make them (entry.ts). @returns null when there is no such page. @throws StoreError when nothing of it is known and the store is away */
   of(slug: string): MaybePromise<ShownPage | null> {
     // Callers choose it: of what no page can be called no store is asked, and nothing is kept.
     if (!isSlug(slug)) return null;
@@ -162,7 +162,7 @@ export class PublicPages {
   async ofBadge(badgeName: string): Promise<ShownPage | null> {
     const slug = this.#slugs.get(badgeName);
     const shown = slug === undefined ? null : await this.of(slug);
-    if (shown?.page.badgeName === badgeName) return shown;
+    if (shown?.page.badgeName === badgeName) return shown.page.published ? shown : null;
     const nowMs = this.#options.nowMs();
     const unknownAtMs = this.#unknown.get(`badge ${badgeName}`);
     if (unknownAtMs !== undefined && isNew(unknownAtMs, nowMs, KEPT_MS)) return null;
@@ -293,7 +293,7 @@ export class PublicPages {
     const { controlPlane, sealing } = this.#options;
     const { statusPages, incidents } = controlPlane;
     const page = await statusPages.bySlug(slug);
-    if (page === undefined || !page.published) return null;
+    if (page === undefined) return null;
     const secrets = openedSecrets(sealing, page);
     const pause = (): Promise<void> => turn();
     const everyMember = page.groups.length === 0 ? [] : await statusPages.members(page.projectId, pause);

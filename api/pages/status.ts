@@ -17,7 +17,7 @@ export function statusPage(view: StatusView, place: Addresses, badges: string, a
   const words = wordsIn(settings.language);
   const open = view.incidents.filter(({ toMs }) => toMs === null);
   const past = view.incidents.filter(({ toMs }) => toMs !== null);
-  const body = html`${head(view, place)}<main id="main">${old(ageMs, words)}${headline(view)}${current(view)}${openOnes(view, open, place)}${maintenance(view)}${systems(view)}${pastOnes(view, past, place)}</main>${footer(place, settings, `${badges}${view.badge}/status.svg`)}`;
+  const body = html`${head(view, place)}<main id="main">${view.isDraft ? html`<p class="card old">${words.draft}</p>` : null}${old(ageMs, words)}${headline(view)}${current(view)}${openOnes(view, open, place)}${maintenance(view)}${systems(view)}${pastOnes(view, past, place)}</main>${footer(place, settings, `${badges}${view.badge}/status.svg`)}`;
   return frame(
     { title: view.title, language: settings.language, place, mayBeIndexed: settings.index, feeds: true },
     body,

@@ -88,6 +88,8 @@ export interface MaintenanceView {
 export interface StatusView {
   readonly slug: string;
   readonly title: string;
+  /** Only its makers see it. */
+  readonly isDraft: boolean;
   readonly words: Html | null;
   readonly settings: Omit<PageSettings, "text" | "listed">;
   readonly hasLogo: boolean;

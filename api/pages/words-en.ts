@@ -92,6 +92,7 @@ export const english = {
   contact: "Contact",
   powered: "Powered by Sonde",
   old: (age: string) => `This is ${age} old: the service does not reach its data right now.`,
+  draft: "This is a draft: only people who are signed in to its project see it.",
   notFound: "There is no such page",
   notFoundText: "The address may be misspelt, or the page may have been taken away.",
   passwordTitle: "This page asks for a password",

@@ -76,6 +76,7 @@ export const chinese: PageWords = {
   contact: "联系方式",
   powered: "由 Sonde 提供",
   old: (age) => `这是 ${age}前的数据：服务暂时无法读取新数据。`,
+  draft: "这是草稿：只有登录到该项目的人能看到。",
   notFound: "没有此页面",
   notFoundText: "地址可能有误，或页面已被撤下。",
   passwordTitle: "此页面需要密码",

@@ -202,6 +202,7 @@ function requestOf(n: number, acceptEncoding: string): ApiRequest {
     secFetchSite: "",
     page: "",
     userAgent: "bench",
+    acceptLanguage: "",
     remoteAddress: "127.0.0.1",
     body: null,
   };

@@ -217,6 +217,7 @@ describeWith(["chromium"], "the page", () => {
     await page.emulateMedia({ media: "print" });
     expect(await page.getByRole("navigation", { name: "Main" }).isVisible()).toBe(false);
     expect(await page.getByRole("heading", { level: 1, name: "Shop" }).isVisible()).toBe(true);
+    expect(await page.getByRole("button", { name: "Days as a table" }).isVisible()).toBe(false);
     await page.emulateMedia({ media: "screen" });
     await page.getByRole("button", { name: "Edit" }).click();
     const dialog = page.getByRole("dialog", { name: "Edit monitor" });
@@ -274,8 +275,13 @@ describeWith(["chromium"], "the page", () => {
     await page.getByRole("button", { name: "Edit" }).click();
     const dialog = page.getByRole("dialog", { name: "Edit monitor" });
     await dialog.getByRole("textbox", { name: "Name", exact: true }).fill("Renamed");
+    await dialog.getByText("More settings").click();
+    await dialog.getByRole("textbox", { name: "Time-out" }).fill("17");
+    await dialog.getByRole("textbox", { name: "Failed checks before it is down" }).fill("5");
+    const sent = page.waitForRequest((request) => request.method() === "PUT");
     await dialog.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { level: 1, name: "Renamed" }).waitFor();
+    expect((await sent).postDataJSON()).toEqual({ name: "Renamed", timeout: 17, maxretries: 5 });
     await page.getByRole("link", { name: "Clone" }).click();
     const copied = page.getByRole("textbox", { name: "Name", exact: true });
     await expect.poll(() => copied.inputValue(), { timeout: 30_000 }).toBe("Renamed (copy)");
@@ -329,6 +335,8 @@ describeWith(["chromium"], "the page", () => {
     await page.getByRole("option", { name: "Shop" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { level: 1, name: "Shop" }).waitFor();
+    // The next key goes on from the screen that was opened, not from what was there before.
+    await page.locator("#main:focus").waitFor();
     // A key presses the button of the screen that says so, and opens the list of them.
     await page.keyboard.press("e");
     await page.getByRole("dialog", { name: "Edit monitor" }).waitFor();
@@ -343,6 +351,12 @@ describeWith(["chromium"], "the page", () => {
     await closeDialog();
     await page.keyboard.press("g");
     await page.keyboard.press("m");
+    await page.getByRole("table", { name: "Monitors" }).getByRole("link").first().waitFor();
+    await page.keyboard.press("j");
+    await page.locator("tbody a:focus").press("Enter");
+    await page.getByRole("button", { name: "Edit" }).waitFor();
+    await page.locator("#main:focus").waitFor();
+    await page.goBack();
     await page.getByRole("table", { name: "Monitors" }).getByRole("link").first().waitFor();
     for (const key of ["j", "j", "k", "x"]) await page.keyboard.press(key);
     await page.getByText("1 selected").waitFor();

@@ -390,6 +390,52 @@ describeWith(["chromium"], "the page, refused", () => {
     await page.context().close();
   });
 
+  it("says on a wall too that nothing can be read yet, and then that nothing is known to be well", async () => {
+    const { page, faults } = await openPage(browser, `${product.url}/#/wall`, DESKTOP, [...EXPECTED, 503]);
+    await page.route("**/api/v1/overview", (route) => route.fulfill({ status: 503, json: { message: "It is away." } }));
+    await signIn(page, product.key);
+    await page.getByRole("alert").filter({ hasText: "It is away." }).waitFor();
+    expect(await accessFaults(page)).toEqual([]);
+    await page.unroute("**/api/v1/overview");
+    await page.getByRole("button", { name: "Try again" }).click();
+    // No check of the only monitor has ended yet.
+    await page.getByText("Nothing is down").waitFor();
+    await open(page, "/", "Overview");
+    await page.locator("section .hint").filter({ hasText: "Nothing is down" }).waitFor();
+    expect(await page.getByText("Everything that is watched works").count()).toBe(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  it("can be read in the reader's own colours, also what is chosen", async () => {
+    for (const colorScheme of ["light", "dark"] as const) {
+      const { page, faults } = await signedIn({ ...DESKTOP, forcedColors: "active", colorScheme });
+      for (const [path, heading] of [
+        ["/monitors", "Monitors"],
+        ["/alerts/rules", "Alerts"],
+        ["/account", "Account"],
+      ] as const) {
+        await open(page, path, heading);
+        await page.locator(".skeleton").first().waitFor({ state: "detached" });
+        expect(await accessFaults(page), `${path} ${colorScheme}`).toEqual([]);
+      }
+      expect(faults).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it("shows a new screen from its top, whatever was scrolled before", async () => {
+    const { page, faults } = await signedIn({ viewport: { width: 1280, height: 360 } });
+    await open(page, "/settings", "Settings");
+    await page.evaluate("scrollTo(0, 9_999)");
+    expect(await page.evaluate<number>("scrollY")).toBeGreaterThan(0);
+    await page.locator("main a").last().click();
+    await page.getByRole("heading", { level: 1, name: "Settings" }).waitFor({ state: "detached" });
+    expect(await page.evaluate("scrollY")).toBe(0);
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
   it("waits where a list is longer than a minute allows, and keeps the lines that were not added", async () => {
     const { page, faults } = await signedIn();
     const answers = [

@@ -47,6 +47,11 @@ describeWith(["chromium"], "the page, telling people", () => {
     const { page, faults } = await signedIn();
     await open(page, "/alerts");
     await page.getByRole("tab", { name: "Channels", selected: true }).waitFor();
+    // Where failures are told to no one, the overview says so until there is a channel.
+    const untold = page.getByText("No one is told when something fails.");
+    await open(page, "/");
+    await untold.waitFor();
+    await page.getByRole("link", { name: "Add a channel" }).click();
     await page.getByRole("button", { name: "Add channel" }).click();
     const dialog = page.getByRole("dialog", { name: "Add channel" });
     await dialog.getByRole("combobox", { name: "Kind" }).selectOption("ntfy");
@@ -62,6 +67,14 @@ describeWith(["chromium"], "the page, telling people", () => {
     await list.getByText(HOSTILE).waitFor();
     await list.getByText("not tried yet").waitFor();
     expect(await accessFaults(page)).toEqual([]);
+    await open(page, "/");
+    await page.getByRole("heading", { name: "Open incidents" }).waitFor();
+    await page
+      .locator("section .hint")
+      .filter({ hasText: /None\.|Nothing is down/ })
+      .waitFor();
+    expect(await untold.count()).toBe(0);
+    await open(page, "/alerts");
     await list.getByRole("button", { name: "Edit" }).click();
     await page.getByRole("dialog", { name: "Edit channel" }).getByRole("button", { name: "Save" }).click();
     await list.getByRole("button", { name: "Delete" }).click();
@@ -80,6 +93,15 @@ describeWith(["chromium"], "the page, telling people", () => {
     expect(await accessFaults(page)).toEqual([]);
     await quiet.getByRole("button", { name: "Save" }).click();
     await page.getByRole("list", { name: "Quiet hours" }).getByText("Night").waitFor();
+    // What rules hold on to is not gone by one press.
+    await page.getByRole("button", { name: "Delete Night" }).click();
+    const asked = page.getByRole("dialog", { name: "Delete quiet hours" });
+    await asked.getByText("Rules that have Night").waitFor();
+    await asked.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole("list", { name: "Quiet hours" }).getByText("Night").waitFor();
+    await page.getByRole("button", { name: "Delete Night" }).click();
+    await asked.getByRole("button", { name: "Delete" }).click();
+    await page.getByText("No quiet hours").waitFor();
     await page.getByRole("tab", { name: "Rules" }).click();
     await page.getByRole("button", { name: "Add rule" }).click();
     const rule = page.getByRole("dialog", { name: "Add rule" });
@@ -95,8 +117,9 @@ describeWith(["chromium"], "the page, telling people", () => {
     await page.getByRole("button", { name: "Show" }).click();
     await page.locator(".preview-steps li").first().waitFor();
     expect(await accessFaults(page)).toEqual([]);
-    await page.getByRole("tab", { name: "Deliveries" }).click();
+    await page.getByRole("tab", { name: "Deliveries" }).press("Enter");
     await page.getByRole("tab", { name: "Deliveries", selected: true }).waitFor();
+    await page.locator("[role=tab][aria-selected=true]:focus").waitFor();
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -113,6 +136,37 @@ describeWith(["chromium"], "the page, telling people", () => {
     expect(await accessFaults(page)).toEqual([]);
     await page.getByRole("button", { name: "Publish" }).click();
     await page.getByRole("button", { name: "Take down" }).waitFor();
+    // Two people at one page: what the other has changed meanwhile stays.
+    const { body: all } = await product.api.get<{ status_pages: { id: string }[] }>("/status-pages");
+    const path = `/status-pages/${all.status_pages[0]?.id}`;
+    const theirs = { text: "Theirs.", days: 30, published: false, links: { home: "https://acme.org/" } };
+    await product.api.put(path, { ...theirs, show: { latency: true, incidents_days: 7 } });
+    const form = page.locator("main form");
+    await form.getByLabel("Title").fill("Acme VPN status");
+    await form.getByLabel("Contact").fill("mailto:help@acme.org");
+    await form.getByRole("checkbox", { name: "Uptime" }).uncheck();
+    await form.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Acme VPN status" }).waitFor();
+    expect((await product.api.get(path)).body).toMatchObject({
+      ...{ ...theirs, title: "Acme VPN status", slug: "acme-vpn" },
+      links: { home: "https://acme.org/", contact: "mailto:help@acme.org" },
+      show: { uptime: false, latency: true, incidents_days: 7 },
+      groups: [{ components: [{ servers: { all: true } }] }],
+    });
+    // The form shows what was saved, theirs too.
+    expect(await form.getByLabel("Days").inputValue()).toBe("30");
+    // Its maker sees it before its readers do.
+    const preview = page.context().waitForEvent("page");
+    await page.getByRole("link", { name: "Preview" }).click();
+    await (await preview).getByText("This is a draft").waitFor();
+    await (await preview).close();
+    expect((await fetch(`${product.url}/status/acme-vpn`)).status).toBe(404);
+    await page.getByRole("button", { name: "Publish" }).click();
+    await page.getByRole("button", { name: "Take down" }).waitFor();
+    // Enter in the headline of an announcement tells it, and does not save the page's settings.
+    await page.getByLabel("Headline").fill("Tonight at ten");
+    await page.getByLabel("Headline").press("Enter");
+    await page.getByRole("list", { name: "Tell your readers" }).getByText("Tonight at ten").waitFor();
     expect((await fetch(`${product.url}/status/acme-vpn`)).status).toBe(200);
     expect(faults).toEqual([]);
     await page.context().close();
@@ -321,6 +375,11 @@ describeWith(["chromium"], "the page, telling people", () => {
     await page.getByRole("button", { name: "Choose locations" }).click();
     await page.getByRole("dialog", { name: "Choose locations" }).getByRole("button", { name: "Cancel" }).click();
     await open(page, "/account");
+    // Each is ended by a button whose name no other has.
+    const ends = page.getByRole("list", { name: "Where you are signed in" }).getByRole("button");
+    const names = await ends.evaluateAll((buttons) => buttons.map((one) => one.getAttribute("aria-label")));
+    expect(names.length).toBeGreaterThan(1);
+    expect(new Set(names).size).toBe(names.length);
     await page.getByRole("button", { name: "End all others" }).click();
     await page.getByText("All other sessions have ended.").waitFor();
     expect(faults).toEqual([]);

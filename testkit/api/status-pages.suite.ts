@@ -155,12 +155,39 @@ export function statusPagesSuite(server: "net" | "node"): void {
       expect((await visit("/status/shown/other.txt")).status).toBe(404);
     });
 
+    it("are missed in the reader's language, whether there is none or it is closed to him, and within a page in its own", async () => {
+      await create("closed", { access: { type: "link" }, language: "zh" });
+      const made = await create("persian", { language: "fa" });
+      const asking = (path: string, language: string) => visit(path, { headers: { "accept-language": language } });
+      const none = await asking("/status/nowhere", "de, ru-RU;q=0.9, en;q=0.5");
+      expect([none.status, none.text]).toEqual([404, expect.stringContaining("Такой страницы нет")]);
+      expect(none.text).toContain('<html lang="ru"');
+      expect((await asking("/status/closed", "de, ru-RU;q=0.9, en;q=0.5")).text).toBe(none.text);
+      expect((await visit("/status/nowhere")).text).toContain("There is no such page");
+      expect((await asking("/status/persian/incidents/none", "ru")).text).toContain('<html lang="fa" dir="rtl"');
+      const list = await asking("/status", "zh-CN");
+      expect([list.text, list.headers.vary]).toEqual([expect.stringContaining('<html lang="zh"'), "Accept-Language"]);
+      await world.send("DELETE", `/api/v1/status-pages/${made.id}`);
+    });
+
     it("are 404 as drafts, and are announced where they want to be", async () => {
       const { id } = await create("draft", { published: false, listed: true });
       expect((await visit("/status/draft")).status).toBe(404);
       expect((await visit("/status")).text).not.toContain("Page draft");
-      await put(id, { published: true });
+      // Its makers see what readers will, and it is kept for no others.
+      const seen = await visit("/status/draft", { key: world.key });
+      expect([seen.status, seen.text]).toEqual([200, expect.stringContaining("This is a draft")]);
+      expect(seen.headers["cache-control"]).toContain("private");
+      expect((await visit("/status/draft", { key: "uk1_wrong" })).status).toBe(404);
+      for (const path of ["/style.css", "/feed.atom", "/summary.json"])
+        expect((await visit(`/status/draft${path}`)).status).toBe(404);
+      const badge = seen.text.match(/badge\/[^"]*status\.svg/)?.[0] ?? "none";
+      expect((await visit(`/${badge}`)).status).toBe(404);
+      await put(id, { access: { type: "password", password: "correct horse" } });
+      expect((await visit("/status/draft", { raw: "password=wrong" }, "POST")).status).toBe(404);
+      await put(id, { published: true, access: { type: "public" } });
       expect((await visit("/status/draft")).status).toBe(200);
+      expect((await visit("/status/draft")).text).not.toContain("This is a draft");
       expect((await visit("/status")).text).toContain("Page draft");
       await put(id, { access: { type: "session" } });
       expect((await visit("/status")).text).not.toContain("Page draft");

@@ -4,7 +4,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
 import { messageOf } from "../api/client.ts";
 import { say } from "../state/notices.ts";
-import { staysHere } from "../state/route.ts";
+import { parseHash, staysHere } from "../state/route.ts";
 import { t } from "../words/words.ts";
 import type { FormFault } from "./form-fault.ts";
 import { Working } from "./working.tsx";
@@ -18,17 +18,18 @@ interface DialogProps {
   readonly stays?: () => boolean;
 }
 
-/** Opens the dialog above everything else, and gives the focus back to where it was; to the screen, where that is gone. */
+/** Opens the dialog above everything else, and gives the focus back to where it was; to the screen, where that is gone or another is opened. */
 export function useModal(dialog: RefObject<HTMLDialogElement>): void {
   useEffect(() => {
     const opener = document.activeElement;
+    const { path } = parseHash(location.hash);
     const element = dialog.current;
     element?.showModal();
     return () => {
       // While it is open, nothing outside takes the focus.
       element?.close();
       const isThere = opener instanceof HTMLElement && opener.isConnected && opener !== document.body;
-      (isThere ? opener : document.getElementById("main"))?.focus();
+      (isThere && parseHash(location.hash).path === path ? opener : document.getElementById("main"))?.focus();
     };
   }, [dialog]);
 }

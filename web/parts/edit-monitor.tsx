@@ -7,16 +7,22 @@ import { t } from "../words/words.ts";
 import { Confirm } from "./dialog.tsx";
 import { TextField } from "./field.tsx";
 import { useFormFault } from "./form-fault.ts";
-import { bodyOf, type FormValues, KIND_FIELDS, listOf, valuesOf } from "./monitor-fields.ts";
+import { bodyOf, type FieldSpec, type FormValues, KIND_FIELDS, listOf, valuesOf } from "./monitor-fields.ts";
 import { COMMON, KindFields } from "./monitor-form.tsx";
 
 type View = Schemas["Monitor"];
 type Update = Schemas["UpdateMonitor"];
 
+/** The API does not tell all of them: what is left empty stays as it is. */
+const SCHEDULE: readonly FieldSpec[] = COMMON.map(({ name, label, type, hint }) => {
+  if (name === "interval" && hint !== undefined) return { name, label, type, hint };
+  return { name, label, type, hint: "field.kept", isRare: true };
+});
+
 export function EditMonitor({ view: latest, close, changed }: { view: View; close: () => void; changed: () => void }) {
   // As it was when the form was opened: what another person changes meanwhile would look like a change made here, and be taken back.
   const view = useRef(latest).current;
-  const specs = [...KIND_FIELDS[view.type], ...(view.type === "push" ? [] : COMMON.slice(0, 1))];
+  const specs = [...KIND_FIELDS[view.type], ...(view.type === "push" ? [] : SCHEDULE)];
   const record = view as unknown as Readonly<Record<string, unknown>>;
   const before = valuesOf(specs, record);
   const name = useSignal(view.name);

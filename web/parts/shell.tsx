@@ -9,7 +9,7 @@ import { announcement, attempt, closeNotice, notice } from "../state/notices.ts"
 import { keysOpen, paletteOpen } from "../state/palette-open.ts";
 import { theme } from "../state/prefs.ts";
 import { counts } from "../state/project.ts";
-import { go, matchPath, route } from "../state/route.ts";
+import { entry, go, matchPath, route } from "../state/route.ts";
 import { openProject, project, signedIn, signOut } from "../state/session.ts";
 import { number, t } from "../words/words.ts";
 import { Icon } from "./icon.tsx";
@@ -72,8 +72,20 @@ function currentScreen() {
 const loaded = new Map<string, ComponentType<ScreenProps>>();
 for (const { pattern, screen } of SCREENS) if (typeof screen === "function") loaded.set(pattern, screen);
 
+/** A new screen is read from its top. Where the focus was on what is gone with the old one, the next key goes on from the new one. */
+function useBeginning(path: string): void {
+  const before = useRef(path);
+  useLayoutEffect(() => {
+    if (before.current === path) return;
+    before.current = path;
+    if (entry.isNew) scrollTo(0, 0);
+    if (document.activeElement === document.body) document.getElementById("main")?.focus({ preventScroll: true });
+  }, [path]);
+}
+
 function Body() {
   const found = currentScreen();
+  useBeginning(route.value.path);
   const pattern = found?.screen.pattern ?? "";
   useScreenTitle(found === null ? t("lost.title") : pattern === "/" ? "" : t(found.screen.title));
   const ready = useSignal("");

@@ -1,6 +1,6 @@
 /** Tabs whose choice stands in the address (ARIA: tabs, activated by hand). */
 import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { go } from "../state/route.ts";
 
 export interface Tab {
@@ -8,6 +8,9 @@ export interface Tab {
   readonly path: string;
   readonly title: string;
 }
+
+/** The address of the tab that a person has just chosen: with it the screen is drawn anew, and the focus would be lost. */
+let chosen: string | null = null;
 
 export function Tabs({
   label,
@@ -21,6 +24,10 @@ export function Tabs({
   children: ComponentChildren;
 }) {
   const list = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (chosen === current) list.current?.querySelector<HTMLElement>("[aria-selected=true]")?.focus();
+    chosen = null;
+  }, [current]);
   const move = (event: KeyboardEvent) => {
     const forward = getComputedStyle(event.currentTarget as Element).direction === "rtl" ? "ArrowLeft" : "ArrowRight";
     if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
@@ -42,7 +49,10 @@ export function Tabs({
             aria-selected={path === current}
             aria-controls="tab-panel"
             tabIndex={path === current ? 0 : -1}
-            onClick={() => go(path)}
+            onClick={() => {
+              chosen = path;
+              go(path);
+            }}
           >
             {title}
           </button>

@@ -61,9 +61,12 @@ function NoMonitors() {
     <Empty icon="activity" title={t("overview.empty")}>
       <p>{t("overview.emptyText")}</p>
       {canEdit.value && (
-        <a class="button primary" href="#/monitors/new">
-          <Icon name="plus" size={16} /> {t("monitors.add")}
-        </a>
+        <>
+          <a class="button primary" href="#/monitors/new">
+            <Icon name="plus" size={16} /> {t("monitors.add")}
+          </a>
+          <a href="#/import">{t("overview.bring")}</a>
+        </>
       )}
     </Empty>
   );
@@ -169,7 +172,7 @@ function OpenIncidents() {
       {value === null ? (
         <Skeleton rows={2} />
       ) : value.incidents.length === 0 ? (
-        <p class="hint">{t("overview.noIncidents")}</p>
+        <p class="hint">{t(wellWordNow() === "verdict.well" ? "overview.noIncidents" : "verdict.wellSoFar")}</p>
       ) : (
         <>
           <SharedHosts incidents={value.incidents} only={null} changed={open.reload} />
@@ -180,7 +183,23 @@ function OpenIncidents() {
           </ul>
         </>
       )}
+      {canEdit.value && <NobodyTold />}
     </Card>
+  );
+}
+
+/** What was not checked yet is not known to work. */
+const wellWordNow = () => (counts.value === null ? null : wellWord(counts.value));
+
+/** Nobody would notice it before the first failure. */
+function NobodyTold() {
+  const list = useResource((signal) => data(client.GET("/channels", { signal })), "channels of the project");
+  const { value } = list.state.value;
+  if (value === null || value.channels.some(({ active }) => active)) return null;
+  return (
+    <p class="hint nobody">
+      {t("overview.nobodyTold")} <a href="#/alerts">{t("overview.addChannel")}</a>
+    </p>
   );
 }
 

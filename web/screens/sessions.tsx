@@ -6,6 +6,7 @@ import { Icon } from "../parts/icon.tsx";
 import { Show } from "../parts/states.tsx";
 import { Ago, Moment } from "../parts/time.tsx";
 import { attempt } from "../state/notices.ts";
+import { exactly, timeOf } from "../words/times.ts";
 import { t } from "../words/words.ts";
 
 type Session = Schemas["SessionEntry"];
@@ -59,7 +60,12 @@ function Line({ session: { device, address, via, current, seen_at: seen, created
         </p>
       </div>
       {!current && (
-        <button type="button" class="button small" aria-label={t("sessions.endOf", { name: device })} onClick={end}>
+        <button
+          type="button"
+          class="button small"
+          aria-label={t("sessions.endOf", { name: device, since: exactly(timeOf(began)) })}
+          onClick={end}
+        >
           {t("sessions.end")}
         </button>
       )}

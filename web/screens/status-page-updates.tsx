@@ -54,8 +54,16 @@ export function PageUpdates({ id }: { id: string }) {
   return (
     <section class="card form" aria-labelledby="updates">
       <h2 id="updates">{t("page.update")}</h2>
-      <Fields written={written.value} write={(change) => (written.value = { ...written.value, ...change })} />
-      <Buttons written={written.value} post={() => void post()} drop={() => (written.value = BLANK)} />
+      <form
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isReady(written.value)) void post();
+        }}
+      >
+        <Fields written={written.value} write={(change) => (written.value = { ...written.value, ...change })} />
+        <Buttons written={written.value} drop={() => (written.value = BLANK)} />
+      </form>
       <Show resource={list} rows={2}>
         {({ updates }) => (
           <ul class="lines" aria-label={t("page.update")}>
@@ -77,11 +85,13 @@ export function PageUpdates({ id }: { id: string }) {
   );
 }
 
-function Buttons({ written: { id, title }, post, drop }: { written: Written; post: () => void; drop: () => void }) {
-  const isReady = title.trim() !== "";
+const isReady = ({ title }: Written): boolean => title.trim() !== "";
+
+function Buttons({ written, drop }: { written: Written; drop: () => void }) {
+  const { id } = written;
   return (
     <div class="acts">
-      <button type="button" class="button" aria-disabled={!isReady} onClick={() => isReady && post()}>
+      <button type="submit" class="button" aria-disabled={!isReady(written)}>
         {t(id === null ? "note.post" : "act.save")}
       </button>
       {id !== null && (

@@ -11,7 +11,7 @@ import { listOf } from "../parts/monitor-fields.ts";
 import { readSelector, subscriptions } from "../parts/selector-field.tsx";
 import { ShowOne } from "../parts/states.tsx";
 import { useThingTitle } from "../parts/title.ts";
-import { useDraft } from "../state/drafts.ts";
+import { type Draft, useDraft } from "../state/drafts.ts";
 import { say } from "../state/notices.ts";
 import { type ApiSelector, selectorText } from "../state/selector-text.ts";
 import { canEdit } from "../state/session.ts";
@@ -43,16 +43,25 @@ export function StatusPage({ params: { id = "" } }: ScreenProps) {
   );
 }
 
+interface Written {
+  readonly texts: Readonly<Record<Text, string>>;
+  readonly flags: Readonly<Record<Flag, boolean>>;
+  readonly groups: readonly FilledGroup[];
+}
+
 interface Filled {
-  readonly texts: Signal<Readonly<Record<Text, string>>>;
-  readonly flags: Signal<Readonly<Record<Flag, boolean>>>;
-  readonly groups: Signal<readonly FilledGroup[]>;
+  readonly texts: Signal<Written["texts"]>;
+  readonly flags: Signal<Written["flags"]>;
+  readonly groups: Signal<Written["groups"]>;
   readonly fault: FormFault;
   /** It has what was written before the screen was left. */
   readonly isKept: Signal<boolean>;
-  /** It is saved. */
-  readonly settle: () => void;
-  readonly anew: () => void;
+  /** What is written now. */
+  readonly now: () => Written;
+  /** What the form began with, which the page may not be any more: another person may have changed it. */
+  readonly before: () => Written;
+  /** @param sent what was written meanwhile stays */
+  readonly take: (page: Page, sent: Written) => void;
 }
 
 type Text =
@@ -86,20 +95,24 @@ function useFilled(page: Page): Filled {
   const groups = useDraft(`page ${page.id} groups`, groupsOf(page));
   const drafts = [texts, flags, groups];
   const isKept = useSignal(drafts.some(({ wasKept }) => wasKept));
-  const settle = () => {
-    for (const draft of drafts) draft.settle();
-    isKept.value = false;
-  };
   return {
     ...{ texts: texts.value, flags: flags.value, groups: groups.value },
     fault: useFormFault([...NAMES, ...namesOf(groups.value.value)]),
     isKept,
-    settle,
-    anew: () => {
-      [texts.value.value, flags.value.value, groups.value.value] = [textsOf(page), flagsOf(page), groupsOf(page)];
-      settle();
+    now: () => ({ texts: texts.value.peek(), flags: flags.value.peek(), groups: groups.value.peek() }),
+    before: () => ({ texts: texts.clean(), flags: flags.clean(), groups: groups.clean() }),
+    take: (latest, sent) => {
+      adopt(texts, textsOf(latest), sent.texts);
+      adopt(flags, flagsOf(latest), sent.flags);
+      adopt(groups, groupsOf(latest), sent.groups);
+      isKept.value = false;
     },
   };
+}
+
+function adopt<T>(draft: Draft<T>, latest: T, sent: T): void {
+  if (draft.value.peek() === sent) draft.value.value = latest;
+  draft.settle(latest);
 }
 
 function textsOf(page: Page): Readonly<Record<Text, string>> {
@@ -133,32 +146,52 @@ function groupsOf(page: Page): readonly FilledGroup[] {
   }));
 }
 
-function bodyOf({ texts, flags, groups }: Filled, page: Page): Schemas["UpdateStatusPage"] {
-  const { title, slug, text, domains, timezone, language, theme, accent, days, home, contact, access, password, css } =
-    texts.value;
-  const { logo, frame } = texts.value;
-  const { listed, index, uptime, latency, certificate } = flags.value;
-  const body = {
-    ...{ title, slug, text, timezone, language, theme, accent, listed, index },
-    frame,
+type Fields = Readonly<Record<string, unknown>>;
+
+/** As the API names them, but for the groups. */
+function fieldsOf({ texts, flags }: Written): { readonly own: Fields; readonly links: Fields; readonly show: Fields } {
+  const { title, slug, text, domains, timezone, language, theme, accent, days, home, contact, access, password } =
+    texts;
+  const { css, logo, frame } = texts;
+  const { listed, index, ...show } = flags;
+  const own = {
+    ...{ title, slug, text, timezone, language, theme, accent, frame, listed, index },
     css: css === "" ? null : css,
     logo: logo === "" ? null : logo,
     days: Number(days),
     domains: listOf(domains),
-    links: { home: home === "" ? null : home, contact: contact === "" ? null : contact },
     access: { type: access, ...(access === "password" && password !== "" && { password }) },
-    show: { ...page.show, uptime, latency, certificate },
-    groups: groups.value.map((group, at) => ({
-      ...group,
-      components: group.components.map((one, line) => ({
-        servers: readSelector(one.line, `groups.${at}.components.${line}.servers`),
-        title: one.title === "" ? null : one.title,
-        text: one.text,
-        merge: one.merge,
-      })),
-    })),
+  };
+  const links = { home: home === "" ? null : home, contact: contact === "" ? null : contact };
+  return { own, links, show };
+}
+
+function changed(now: Fields, before: Fields): Fields {
+  const isChanged = (name: string) => JSON.stringify(now[name]) !== JSON.stringify(before[name]);
+  return Object.fromEntries(Object.entries(now).filter(([name]) => isChanged(name)));
+}
+
+/** Only what was changed in the form: what another person has changed meanwhile stays. */
+function bodyOf(written: Written, before: Written): Schemas["UpdateStatusPage"] {
+  const [is, was] = [fieldsOf(written), fieldsOf(before)];
+  const [links, show] = [changed(is.links, was.links), changed(is.show, was.show)];
+  const body = {
+    ...changed(is.own, was.own),
+    ...(Object.keys(links).length > 0 && { links }),
+    ...(Object.keys(show).length > 0 && { show }),
+    ...(written.groups !== before.groups && { groups: written.groups.map(sentGroup) }),
   };
   return body as unknown as Schemas["UpdateStatusPage"];
+}
+
+function sentGroup(group: FilledGroup, at: number) {
+  const components = group.components.map((one, line) => ({
+    servers: readSelector(one.line, `groups.${at}.components.${line}.servers`),
+    title: one.title === "" ? null : one.title,
+    text: one.text,
+    merge: one.merge,
+  }));
+  return { ...group, components };
 }
 
 function Editor({ page, changed }: { page: Page; changed: () => void }) {
@@ -166,56 +199,63 @@ function Editor({ page, changed }: { page: Page; changed: () => void }) {
   useThingTitle(page.title);
   const form = useRef<HTMLFormElement>(null);
   const params = { path: { id: String(page.id) } };
-  const save = async (published: boolean) => {
+  const save = async (more: Pick<Schemas["UpdateStatusPage"], "published">) => {
     filled.fault.clear();
     try {
-      await data(client.PUT("/status-pages/{id}", { params, body: { ...bodyOf(filled, page), published } }));
+      const sent = filled.now();
+      const body = { ...bodyOf(sent, filled.before()), ...more };
+      filled.take(await data(client.PUT("/status-pages/{id}", { params, body })), sent);
     } catch (reason) {
       if (!filled.fault.refuse(reason, form.current)) say(messageOf(reason), true);
       return;
     }
-    filled.texts.value = { ...filled.texts.value, password: "" };
-    filled.settle();
-    say(t("act.saved", { name: filled.texts.value.title }));
+    say(t("act.saved", { name: filled.now().texts.title }));
     changed();
   };
   return (
-    <form
-      ref={form}
-      class="form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save(page.published);
-      }}
-    >
-      <header class="screen-head">
-        <h1 dir="auto">{page.title}</h1>
-        <span class="tag quiet">{t(page.published ? "page.published" : "page.draft")}</span>
-        <div class="acts">
-          <a class="button" href={publicAddress(page.slug)} target="_blank" rel="noreferrer">
-            {t(page.published ? "page.open" : "page.preview")} <Icon name="external-link" size={14} />
-          </a>
-          {canEdit.value && (
-            <>
-              <button type="submit" class="button primary">
-                {t("act.save")}
-              </button>
-              <button type="button" class="button" onClick={() => void save(!page.published)}>
-                {t(page.published ? "page.unpublish" : "page.publish")}
-              </button>
-            </>
-          )}
-        </div>
-      </header>
-      {filled.isKept.value && <KeptNote anew={filled.anew} />}
-      <What filled={filled} />
-      <Groups groups={filled.groups} fault={filled.fault} />
-      <Readers filled={filled} />
-      <Looks filled={filled} />
-      <Addresses page={page} changed={changed} />
+    <>
+      <form
+        ref={form}
+        class="form"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save({});
+        }}
+      >
+        <header class="screen-head">
+          <h1 dir="auto">{page.title}</h1>
+          <span class="tag quiet">{t(page.published ? "page.published" : "page.draft")}</span>
+          <div class="acts">
+            <a class="button" href={readAddress(page)} target="_blank" rel="noreferrer">
+              {t(page.published ? "page.open" : "page.preview")} <Icon name="external-link" size={14} />
+            </a>
+            {canEdit.value && (
+              <>
+                <button type="submit" class="button primary">
+                  {t("act.save")}
+                </button>
+                <button type="button" class="button" onClick={() => void save({ published: !page.published })}>
+                  {t(page.published ? "page.unpublish" : "page.publish")}
+                </button>
+              </>
+            )}
+          </div>
+        </header>
+        {filled.isKept.value && <KeptNote anew={() => filled.take(page, filled.now())} />}
+        <What filled={filled} />
+        <Groups groups={filled.groups} fault={filled.fault} />
+        <Readers filled={filled} />
+        <Looks filled={filled} />
+        <Addresses page={page} changed={changed} />
+      </form>
       {page.published && <PageUpdates id={String(page.id)} />}
-    </form>
+    </>
   );
+}
+
+/** With what lets its readers in, where that is the link. */
+function readAddress({ slug, access: { url } }: Page): string {
+  return publicAddress(slug) + (url === undefined ? "" : new URL(url).search);
 }
 
 function What({ filled }: { filled: Filled }) {

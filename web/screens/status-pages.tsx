@@ -9,9 +9,11 @@ import { useFormFault } from "../parts/form-fault.ts";
 import { Icon } from "../parts/icon.tsx";
 import { AddButton, IconButton } from "../parts/icon-button.tsx";
 import { Empty, Show } from "../parts/states.tsx";
+import { language } from "../state/prefs.ts";
 import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";
 import { t } from "../words/words.ts";
+import { zoneName } from "../words/zone.ts";
 
 type Page = Schemas["StatusPageRow"];
 
@@ -102,6 +104,7 @@ export function slugOf(title: string): string {
     .replace(/^-+|-+$/g, "");
 }
 
+/** Its readers have the language and the time zone of who makes it, until he says otherwise. */
 function Add({ close }: { close: () => void }) {
   const title = useSignal("");
   const slug = useSignal<string | null>(null);
@@ -113,7 +116,8 @@ function Add({ close }: { close: () => void }) {
       confirm={t("act.save")}
       fault={fault}
       act={async () => {
-        const body = { title: title.value, slug: slug.value ?? slugOf(title.value), groups: [ALL_GROUP()] };
+        const reader = { language: language.peek(), timezone: zoneName() };
+        const body = { title: title.value, slug: slug.value ?? slugOf(title.value), groups: [ALL_GROUP()], ...reader };
         const { id } = await data(client.POST("/status-pages", { body: body as Schemas["CreateStatusPage"] }));
         go(`/status-pages/${id}`);
       }}

@@ -2,18 +2,28 @@
 import { useComputed } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { Grid } from "../parts/grid.tsx";
-import { Empty } from "../parts/states.tsx";
+import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
 import { grouped, STATUSES } from "../state/monitors.ts";
 import { grouping } from "../state/prefs.ts";
-import { counts, selected, shown, wellWord } from "../state/project.ts";
+import { counts, loadOverview, overviewError, selected, shown, wellWord } from "../state/project.ts";
 import { number, t } from "../words/words.ts";
 
 export function Wall() {
   const groups = useComputed(() => grouped(selected.value, grouping.value));
   useEffect(stayAwake, []);
   const now = counts.value;
-  if (now === null) return null;
+  if (now === null)
+    return (
+      <div class="screen">
+        <h1>{t("nav.wall")}</h1>
+        {overviewError.value === null ? (
+          <Skeleton rows={8} />
+        ) : (
+          <Failed message={overviewError.value} again={() => void loadOverview()} />
+        )}
+      </div>
+    );
   const worst = (["down", "degraded", "partial"] as const).find((status) => now[status] > 0);
   if (shown.value?.entries.length === 0)
     return (

@@ -25,8 +25,10 @@ export interface Draft<T> {
   readonly value: Signal<T>;
   /** It was begun before the screen was left. */
   readonly wasKept: boolean;
-  /** What is written now needs not be kept. */
-  settle(): void;
+  /** What it was when it was begun, or settled last. */
+  clean(): T;
+  /** Without it nothing is lost; what is written now where it is left out. */
+  settle(clean?: T): void;
 }
 
 /**
@@ -40,10 +42,10 @@ export function useDraft<T>(name: string, fresh: T, isWork = true): Draft<T> {
     const before = drafts.get(key);
     const wasKept = before !== undefined && before.value.peek() !== before.clean;
     const kept = wasKept ? before : { value: signal<unknown>(fresh), clean: fresh as unknown, isWork };
-    const settle = () => {
-      kept.clean = kept.value.peek();
+    const settle = (clean: unknown = kept.value.peek()) => {
+      kept.clean = clean;
     };
-    return { kept, wasKept, value: kept.value as Signal<T>, settle };
+    return { kept, wasKept, value: kept.value as Signal<T>, clean: () => kept.clean as T, settle };
   }, [key]);
   useEffect(() => {
     drafts.set(key, draft.kept);

@@ -51,14 +51,22 @@ export const route = signal<Route>({ path: "/", query: new URLSearchParams() });
 /** Set while something is written that would be lost: asked before another address is shown. */
 export const staysHere: { current: (() => boolean) | null } = { current: null };
 
+/** What an entry of the history has that was shown before: a browser shows it again where it was left. */
+const SEEN = "seen";
+
+/** The latest address. */
+export const entry = { isNew: true };
+
 /** Follows the address from now on. */
 export function followAddress(): void {
   const read = () => {
     if (staysHere.current?.() === true) {
       const { path, query } = route.peek();
-      history.pushState(null, "", addressOf(path, query));
+      history.pushState(SEEN, "", addressOf(path, query));
       return;
     }
+    entry.isNew = history.state !== SEEN;
+    history.replaceState(SEEN, "");
     route.value = parseHash(location.hash);
   };
   addEventListener("hashchange", read);
@@ -75,7 +83,7 @@ export function replaceParameter(name: string, value: string): void {
   const next = new URLSearchParams(query);
   if (value === "") next.delete(name);
   else next.set(name, value);
-  history.replaceState(null, "", addressOf(path, next));
+  history.replaceState(SEEN, "", addressOf(path, next));
   route.value = { path, query: next };
 }
 

@@ -54,6 +54,11 @@ export function dateTime(atMs: number): string {
   return format({ dateStyle: "medium", timeStyle: "short" }, atMs);
 }
 
+/** To the second: one of many that look the same. */
+export function exactly(atMs: number): string {
+  return format({ dateStyle: "medium", timeStyle: "medium" }, atMs);
+}
+
 export function clock(atMs: number): string {
   return format({ timeStyle: "medium" }, atMs);
 }

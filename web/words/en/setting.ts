@@ -239,7 +239,7 @@ export const setting = {
   "sessions.via.oidc": "at the provider",
   "sessions.via.passkey": "with a passkey",
   "sessions.end": "End",
-  "sessions.endOf": "End the session of {name}",
+  "sessions.endOf": "End the session of {name} since {since}",
   "sessions.ended": "The session of {name} has ended.",
   "sessions.endOthers": "End all others",
   "sessions.othersEnded": "All other sessions have ended.",

@@ -243,7 +243,7 @@ export const setting: WordsOf<typeof english> = {
   "sessions.via.oidc": "نزد ارائه‌دهنده",
   "sessions.via.passkey": "با کلید عبور",
   "sessions.end": "پایان دادن",
-  "sessions.endOf": "پایان دادن به نشست {name}",
+  "sessions.endOf": "پایان دادن به نشست {name} از {since}",
   "sessions.ended": "نشست {name} پایان یافت.",
   "sessions.endOthers": "پایان دادن به بقیه",
   "sessions.othersEnded": "نشست‌های دیگر پایان یافتند.",

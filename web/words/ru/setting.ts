@@ -261,7 +261,7 @@ export const setting: WordsOf<typeof english> = {
   "sessions.via.oidc": "через провайдера",
   "sessions.via.passkey": "по ключу доступа",
   "sessions.end": "Завершить",
-  "sessions.endOf": "Завершить сеанс: {name}",
+  "sessions.endOf": "Завершить сеанс: {name}, с {since}",
   "sessions.ended": "Сеанс завершён: {name}.",
   "sessions.endOthers": "Завершить остальные",
   "sessions.othersEnded": "Остальные сеансы завершены.",

@@ -242,7 +242,7 @@ export const setting: WordsOf<typeof english> = {
   "sessions.via.oidc": "通过身份提供方",
   "sessions.via.passkey": "通过通行密钥",
   "sessions.end": "结束",
-  "sessions.endOf": "结束 {name} 的会话",
+  "sessions.endOf": "结束 {name} 自 {since} 起的会话",
   "sessions.ended": "{name} 的会话已结束。",
   "sessions.endOthers": "结束其他会话",
   "sessions.othersEnded": "其他会话均已结束。",
