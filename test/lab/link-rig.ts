@@ -18,6 +18,7 @@ import { DeadlinePassed } from "../../engine/net/fault.ts";
 import { createTransport, type TransportDeps } from "../../engine/transport/index.ts";
 import { makeCheck } from "../../engine/transport/peers.suite.ts";
 import { createResolver } from "../../engine/transport/resolver.ts";
+import type { Transport } from "../../engine/transport/transport.ts";
 import { checkShareLink } from "../../engine/tunnels/share-link.ts";
 import { openVerifier } from "../../engine/verify/direct.ts";
 import { type Asked, askThroughOutbound } from "../../engine/verify/verify-round.ts";
@@ -51,6 +52,8 @@ export interface CheckOptions {
   readonly engine?: Engine;
   readonly timeoutMs?: number;
   readonly transport?: TransportDeps;
+  /** Names have both families, IPv6 first: where nothing answers over UDP. */
+  readonly hasIpv6First?: boolean;
   /** Called when an outbound is open, before anything is asked through it. */
   readonly opened?: (outbound: OpenOutbound) => void;
 }
@@ -74,7 +77,7 @@ export async function openLinkRig({ places = CORE_PLACES, verifyUrls, bounds }: 
   const ownPort = await listen(endpoint);
   const urls = verifyUrls ?? [`http://127.0.0.1:${ownPort}/#ip`, `http://localhost:${ownPort}/#token`];
   const options: EngineOptions = {
-    allowNets: ["127.0.0.0/8"],
+    allowNets: ["127.0.0.0/8", "::1/128"],
     ownEndpoints: [],
     resolvers: [],
     extraCaPem: authority.pem,
@@ -114,9 +117,9 @@ export async function openLinkRig({ places = CORE_PLACES, verifyUrls, bounds }: 
       }
       return ports;
     },
-    async check(url, { engine, timeoutMs = 10_000, transport = {}, opened = () => {} } = {}) {
+    async check(url, { engine, timeoutMs = 10_000, transport = {}, hasIpv6First, opened = () => {} } = {}) {
       const own = Object.keys(transport).length === 0 ? usual : createTransport(options, { resolver, ...transport });
-      const { context, expire } = makeCheck(own);
+      const { context, expire } = makeCheck(hasIpv6First === true ? withIpv6First(own) : own);
       const late = setTimeout(() => expire(new DeadlinePassed()), timeoutMs);
       const watched: Outbounds = {
         open: async (request, whenAborted) => {
@@ -147,6 +150,11 @@ export async function openLinkRig({ places = CORE_PLACES, verifyUrls, bounds }: 
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+function withIpv6First(transport: Transport): Transport {
+  const loopback6 = { ip: "::1", family: 6 } as const;
+  return { ...transport, resolve: async (...asked) => [loopback6, ...(await transport.resolve(...asked))] };
 }
 
 function launch(engine: Engine, inbounds: readonly object[], ports: readonly number[], folder: string, index: number) {

@@ -157,6 +157,14 @@ describeWith(["proxy cores"], "share links", () => {
     }, 120_000);
   });
 
+  it.each([
+    ["hysteria2", "singbox"],
+    ["hysteria2", "xray"],
+    ["tuic", "singbox"],
+  ] as const)("over UDP go to the IPv4 address of a name: %s in %s", async (kind, engine) => {
+    expect(await rig.check(links[kind](), { engine, hasIpv6First: true })).toMatchObject({ verdict: "ok" });
+  });
+
   it("are dialled where we resolved them, whatever the name says later", async () => {
     const asked: string[] = [];
     const moving: Resolver = {
