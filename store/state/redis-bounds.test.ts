@@ -56,6 +56,12 @@ it("an answer that has no end is cut off before it fills the memory", async () =
   expect(sent).toBeLessThan(100 * MIB);
 });
 
+it("answers that end may be more together", async () => {
+  const value = Buffer.concat([Buffer.from(`$${20 * MIB}\r\n`), Buffer.alloc(20 * MIB, "x"), Buffer.from("\r\n")]);
+  const link = await fakeRedis((socket) => void socket.write(value));
+  for (let n = 0; n < 5; n++) expect((await answered(link)).length).toBe(20 * MIB);
+});
+
 it("a connection that was closed for one answer works when it is made again", async () => {
   let asked = 0;
   const link = await fakeRedis((socket) => {

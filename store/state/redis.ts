@@ -54,7 +54,7 @@ const SILENT_MS = 3_000;
 /** How often an idle connection is tested, ms: one that only listens would not notice that it is dead. */
 const PING_MS = 5_000;
 /**
- * What a connection may receive between two answered pings, bytes. Ours get a few MB; one that gets more without an end of the answer is no Redis, or a broken
+ * What a connection may receive between two answers that end, bytes. Ours get a few MB; one that gets more without an end of the answer is no Redis, or a broken
  * one, and would take all memory.
  */
 const MOST_UNPROVEN_BYTES = 64 * 2 ** 20;
@@ -167,7 +167,10 @@ export async function connect(url: string): Promise<Link> {
   redis.once("end", () => clearInterval(pinging));
   const run: Link["run"] = async (work) => {
     try {
-      return await work(redis);
+      const answer = await work(redis);
+      // Answers come one after the other: none is under way without an end.
+      bound.renew();
+      return answer;
     } catch (error) {
       throw fault(redis.status === "ready" ? error : (lastError ?? error), place);
     }
@@ -179,17 +182,21 @@ export async function connect(url: string): Promise<Link> {
     get isOverrun() {
       return bound.isOverrun();
     },
-    call: ({ lua, sha1, keyCount }, keys, values) =>
-      run(async () => {
-        const parameters = [...keys, ...values];
-        try {
-          return await redis.evalsha(sha1, keyCount, ...parameters);
-        } catch (error) {
-          if (!String(error).includes("NOSCRIPT")) throw error;
-          return redis.eval(lua, keyCount, ...parameters);
-        }
-      }),
+    call: (script, keys, values) => run(() => evaluate(redis, script, [...keys, ...values])),
   };
+}
+
+async function evaluate(
+  redis: Redis,
+  { lua, sha1, keyCount }: Script,
+  parameters: readonly (string | number)[],
+): Promise<unknown> {
+  try {
+    return await redis.evalsha(sha1, keyCount, ...parameters);
+  } catch (error) {
+    if (!String(error).includes("NOSCRIPT")) throw error;
+    return redis.eval(lua, keyCount, ...parameters);
+  }
 }
 
 /** Counts the bytes of every connection: nothing else bounds an answer, and an attacker may have written what it contains. */
