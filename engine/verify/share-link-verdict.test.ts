@@ -105,12 +105,6 @@ describe("a failed attempt", () => {
     expect(shut({ engine: "xray" })).not.toContain("grpc");
   });
 
-  it("names the flow's TLS where a server closes what is older", () => {
-    const closed = (link: string): string => judgeAttempt(attempt(link, [CLOSED])).message;
-    expect(closed("vless vision tls")).toMatch(/ \(also where its TLS is older than 1\.3, which the flow needs\)$/);
-    expect(closed("vless tcp tls")).not.toContain("flow");
-  });
-
   it("gives way to the other core's words when it was only seen", () => {
     const seen = judgeAttempt(attempt("vless tcp tls", [CLOSED, CLOSED]));
     const words = judgeAttempt(attempt("vless tcp tls", [CLOSED], { findings: [told("misconfigured")] }));

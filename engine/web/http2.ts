@@ -20,6 +20,8 @@ const MOST_HEADER_PAIRS = HEAD_LIMIT_BYTES / 32;
 const MOST_INTERIM = 32;
 /** Of everything that the server sends, frames and TLS included: an answer as long as we read it, and as much again. */
 const MOST_BYTES = 2 * BODY_LIMIT_BYTES + HEAD_LIMIT_BYTES;
+/** Their Content-Length says how long another answer would be (RFC 9110 section 8.6). */
+const BODILESS: ReadonlySet<number> = new Set([204, 304]);
 /** Between two looks at how many there are, ms: nearly every exchange ends before the first. */
 const LOOK_MS = 100;
 
@@ -111,10 +113,11 @@ class Http2Answer {
     this.#context.answered();
     boundHeaders(headers);
     this.#hasHead = true;
+    const status = headers[":status"] ?? 0;
     const length = Number(headers["content-length"] ?? Number.NaN);
-    this.#wantedBytes = Number.isNaN(length) ? null : length;
+    this.#wantedBytes = Number.isNaN(length) || BODILESS.has(status) ? null : length;
     const isWanted = this.#listener.head({
-      status: headers[":status"] ?? 0,
+      status,
       location: headers.location ?? null,
       contentType: headers["content-type"] ?? null,
       contentEncoding: headers["content-encoding"]?.toString() ?? null,

@@ -134,6 +134,11 @@ describe("HTTP/2", () => {
     expect(await check("node", { ...body, accepted_statuscodes: ["413"] })).toMatchObject({ verdict: "ok" });
   });
 
+  it("a 304 has no body, whatever length it tells", async () => {
+    const url = await http2Only((socket) => socket.write(status("304", [["content-length", "50"]], HEADERS_AND_END)));
+    expect(await check("node", { url, accepted_statuscodes: ["304"] })).toMatchObject({ verdict: "ok" });
+  });
+
   it.each<[name: string, verdict: string, message: string, answer: (socket: TLSSocket) => void]>([
     [
       "more headers than a reader takes",
