@@ -295,9 +295,9 @@ test("ten checks that hold the thread for 1.5 s each cost 200 others none of the
     return keys.length - due.length;
   };
   const second = () => new Promise((resolve) => setTimeout(resolve, 1_000));
-  // Until each of the ten is known: every one was measured, and rests.
+  // Until each of the ten is known: it was measured and rests. Beside other programs 1.5 s can become the 2 s of a thread that hangs: then it is quarantined.
   const rested = () =>
-    outcomes.filter(({ message }) => /is run seldom/.test(message ?? "")).map(({ checkId }) => checkId);
+    outcomes.filter(({ message }) => /is run seldom|quarantined/.test(message ?? "")).map(({ checkId }) => checkId);
   const seen = new Set<number>();
   for (let round = 0; seen.size < hostile.length && round < 120; round++) {
     turn([...hostile, ...ordinary]);
@@ -306,7 +306,8 @@ test("ten checks that hold the thread for 1.5 s each cost 200 others none of the
     for (const checkId of rested()) if (before.has(checkId)) seen.add(before.get(checkId) ?? 0);
   }
   expect([...seen].toSorted((a, b) => a - b)).toEqual(hostile);
-  expect(changes.filter((change) => change === "over budget").length).toBeGreaterThanOrEqual(10);
+  const known = changes.filter((change) => change === "over budget" || change === "quarantined");
+  expect(known.length).toBeGreaterThanOrEqual(hostile.length);
   // From now on no turn of another is missed.
   await until(() => {
     settle();

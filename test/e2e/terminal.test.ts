@@ -98,13 +98,13 @@ function tableOf(screen: string): ReadonlyMap<string, Line> {
 }
 
 describe.concurrent("sonde up --demo", () => {
-  it("draws a live table on a terminal, survives a resize, and drains on Ctrl-C", { timeout: 180_000 }, async () => {
+  it("draws a live table on a terminal, survives a resize, and drains on Ctrl-C", { timeout: 240_000 }, async () => {
     const env = await demoEnv();
     const terminal = openTerminal(process.execPath, [SONDE, "up", "--demo"], env);
     const screens = () => terminal.shown().split(CLEAR).slice(1);
     /** The latest whole table. */
     const table = () => tableOf(screens().at(-2) ?? "");
-    await eventually(async () => (table().size === Object.keys(WATCHED).length ? true : undefined), 60_000);
+    await eventually(async () => (table().size === Object.keys(WATCHED).length ? true : undefined), 120_000);
     expect(Object.fromEntries([...table()].map(([name, { kind }]) => [name, kind]))).toEqual(WATCHED);
 
     const healthy = Object.keys(WATCHED).filter((name) => name !== "Hanging site");
@@ -175,12 +175,12 @@ describe.concurrent("sonde up --demo", () => {
 
     const question = "which has the data of a service for them? [y/N] ";
     const refused = openTerminal(process.execPath, [SONDE, "up", "--demo"], env);
-    await eventually(async () => (refused.shown().includes(question) ? true : undefined));
+    await eventually(async () => (refused.shown().includes(question) ? true : undefined), 60_000);
     refused.type("n\r");
     expect(await refused.ended).toBe(1);
 
     const allowed = openTerminal(process.execPath, [SONDE, "up", "--demo"], env);
-    await eventually(async () => (allowed.shown().includes(question) ? true : undefined));
+    await eventually(async () => (allowed.shown().includes(question) ? true : undefined), 60_000);
     allowed.type("y\r");
     const names = () => [...tableOf(allowed.shown().split(CLEAR).at(-2) ?? "").keys()];
     await eventually(async () => (names().length > Object.keys(WATCHED).length ? true : undefined), 60_000);
