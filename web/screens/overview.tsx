@@ -11,7 +11,7 @@ import { SavedViews } from "../parts/saved-views.tsx";
 import { SharedHosts } from "../parts/shared-hosts.tsx";
 import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusMark } from "../parts/status.tsx";
-import { GROUPINGS, grouped, idText, slowest } from "../state/monitors.ts";
+import { GROUPINGS, grouped, idText, slowest, wellWord } from "../state/monitors.ts";
 import { grouping } from "../state/prefs.ts";
 import {
   counts,
@@ -23,7 +23,6 @@ import {
   selected,
   serviceNow,
   shown,
-  wellWord,
 } from "../state/project.ts";
 import { go } from "../state/route.ts";
 import { canEdit } from "../state/session.ts";

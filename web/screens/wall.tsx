@@ -4,9 +4,9 @@ import { useEffect } from "preact/hooks";
 import { Grid } from "../parts/grid.tsx";
 import { Empty, Failed, Skeleton } from "../parts/states.tsx";
 import { StatusMark, statusWord } from "../parts/status.tsx";
-import { grouped, STATUSES } from "../state/monitors.ts";
+import { grouped, STATUSES, wellWord } from "../state/monitors.ts";
 import { grouping } from "../state/prefs.ts";
-import { counts, loadOverview, overviewError, selected, shown, wellWord } from "../state/project.ts";
+import { counts, loadOverview, overviewError, selected, shown } from "../state/project.ts";
 import { number, t } from "../words/words.ts";
 
 export function Wall() {

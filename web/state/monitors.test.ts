@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Schemas } from "../api/client.ts";
 import { parseFilter } from "./filter.ts";
-import { applyChanges, countByStatus, entriesOf, grouped, select, slowest, sorted } from "./monitors.ts";
+import { applyChanges, countByStatus, entriesOf, grouped, select, slowest, sorted, wellWord } from "./monitors.ts";
 
 const columns: Schemas["Overview"] = {
   at: "2026-11-25T10:00:00.000Z",
@@ -97,4 +97,11 @@ describe("columns of a project", () => {
     expect(byId.get("srv_12")).toMatchObject({ status: "down", sinceMs: atMs, checkedAtMs: atMs - 1_000 });
     expect(countByStatus(entries)).toMatchObject({ down: 1, healthy: 1, paused: 1, maintenance: 1 });
   });
+});
+
+it("all is well only where every monitor was checked and works", () => {
+  const of = { unknown: 0, degraded: 0, partial: 0, healthy: 3 };
+  expect(wellWord(of)).toBe("verdict.well");
+  for (const other of [{ unknown: 1 }, { degraded: 1 }, { partial: 1 }, { healthy: 0 }])
+    expect(wellWord({ ...of, ...other })).toBe("verdict.wellSoFar");
 });

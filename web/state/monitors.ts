@@ -174,6 +174,12 @@ export function countByStatus(entries: readonly MonitorEntry[]): Readonly<Record
   return counts;
 }
 
+/** What is said while nothing is down: that all is well only where all was checked, and nothing is worse than healthy. */
+export function wellWord(of: Readonly<Record<"unknown" | "degraded" | "partial" | "healthy", number>>) {
+  const isWell = of.unknown === 0 && of.degraded === 0 && of.partial === 0 && of.healthy > 0;
+  return isWell ? ("verdict.well" as const) : ("verdict.wellSoFar" as const);
+}
+
 export function select(entries: readonly MonitorEntry[], terms: readonly Term[]): readonly MonitorEntry[] {
   return terms.length === 0 ? entries : entries.filter((entry) => matches(terms, entry.subject));
 }

@@ -49,10 +49,6 @@ export const counts = computed(() => {
   return shown.value === null ? null : countByStatus(shown.value.entries);
 });
 
-/** What is said while nothing is wrong: that all is well only where all was checked. */
-export const wellWord = ({ unknown, healthy }: { readonly unknown: number; readonly healthy: number }) =>
-  unknown > 0 || healthy === 0 ? ("verdict.wellSoFar" as const) : ("verdict.well" as const);
-
 export const selected = computed(() => {
   revision.value;
   return shown.value === null ? [] : [...select(shown.value.entries, filterTerms.value)];
