@@ -1,9 +1,9 @@
 /** Figures of many measurements. Pure. */
+import { percentileOf } from "../model/percentile.ts";
 
-/** @returns the value below which that share of the numbers lies; NaN for none */
+/** @returns what percentileOf() says; NaN for none */
 export function percentile(numbers: readonly number[], share: number): number {
-  const sorted = Float64Array.from(numbers).sort();
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+  return percentileOf(numbers, share) ?? Number.NaN;
 }
 
 /** Of an even number of them, the mean of the two in the middle. */

@@ -76,7 +76,7 @@ export class NativeListener {
 
   /**
    * @param host an IPv4 address
-   * @param port 0: any
+   * @param port 0: a free one
    * @returns the port
    * @throws an errno error
    */

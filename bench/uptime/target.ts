@@ -71,7 +71,7 @@ function serve(request: Buffer, send: (answer: Buffer) => void): void {
   else setTimeout(answer, SLOW_FROM_MS + Math.random() * SLOW_SPAN_MS);
 }
 
-/** On Node's own sockets, where there is no native way. @param port 0: any · @returns the port */
+/** On Node's own sockets, where there is no native way. @param port 0: a free one · @returns the port */
 function listenByNode(host: string, port: number): Promise<number> {
   const server = createServer({ noDelay: true }, (socket) => {
     socket.on("error", () => socket.destroy());

@@ -176,8 +176,8 @@ export function itemsOf(value: unknown): readonly unknown[] {
 /** Panels put notices into the list as entries that lead nowhere (remnawave: vless to 0.0.0.0:1 with a zero UUID). */
 function isPlaceholder({ config }: NamedConfig): boolean {
   const { account, host, port } = config;
-  const isNobody = "uuid" in account && /^[0-]+$/.test(account.uuid);
-  return isNobody || host === "0.0.0.0" || host === "::" || (port === 1 && LOOPBACK.test(host));
+  const hasNoUser = "uuid" in account && /^[0-]+$/.test(account.uuid);
+  return hasNoUser || host === "0.0.0.0" || host === "::" || (port === 1 && LOOPBACK.test(host));
 }
 
 /** A real server may listen on port 1; on this machine none does. */

@@ -101,7 +101,7 @@ export class ClickHouseResults implements ResultStore {
     });
     this.#writer = clientOf(server, insertTimeoutMs, WRITE_CONNECTIONS);
     this.#upkeep = clientOf(server, UPKEEP_TIMEOUT_MS, UPKEEP_CONNECTIONS);
-    this.#schema = new Schema(server.database, this.#writer, log);
+    this.#schema = new Schema(server.database, this.#writer, log, INSERT_TIMEOUT_MS);
   }
 
   async insert({ token, lines }: RowsToInsert): Promise<void> {
@@ -180,7 +180,7 @@ export class ClickHouseResults implements ResultStore {
 
   async #read<Row>(sql: string): Promise<Row[]> {
     try {
-      return await readJson<Row>(this.#reader, sql);
+      return await readJson<Row>(this.#reader, sql, READ_TIMEOUT_MS);
     } catch (error) {
       throw readError(error, this.#schema.forget);
     }
@@ -295,16 +295,17 @@ export class Schema {
   readonly #log: Logger;
   #ready: Promise<void> | undefined;
 
-  constructor(database: string, client: ClickHouseClient, log: Logger) {
+  /** @param withinMs for one statement: an installation's own may take less time than a copy's of all of its data */
+  constructor(database: string, client: ClickHouseClient, log: Logger, withinMs: number) {
     this.#database = database;
     this.#log = log;
     this.runner = {
       run: async (query) => {
-        const { stream } = await client.exec({ query, abort_signal: AbortSignal.timeout(INSERT_TIMEOUT_MS) });
-        refuseText(await wholeText(stream, MOST_EMPTY_BYTES, INSERT_TIMEOUT_MS));
+        const { stream } = await client.exec({ query, abort_signal: AbortSignal.timeout(withinMs) });
+        refuseText(await wholeText(stream, MOST_EMPTY_BYTES, withinMs));
       },
       column: async (query) =>
-        (await readJson<Record<string, unknown>>(client, query)).map((row) => String(Object.values(row)[0])),
+        (await readJson<Record<string, unknown>>(client, query, withinMs)).map((row) => String(Object.values(row)[0])),
     };
   }
 
@@ -345,10 +346,10 @@ export class Schema {
 }
 
 /** Reads the answer as one document: one that was cut, or ends in an exception, is then an error and not a shorter answer. */
-export async function readJson<Row>(client: ClickHouseClient, query: string): Promise<Row[]> {
-  const abort_signal = AbortSignal.timeout(READ_TIMEOUT_MS);
+export async function readJson<Row>(client: ClickHouseClient, query: string, withinMs: number): Promise<Row[]> {
+  const abort_signal = AbortSignal.timeout(withinMs);
   const { stream } = await client.exec({ query: `${query} FORMAT JSON`, abort_signal });
-  const answer: unknown = JSON.parse(await wholeText(stream, MOST_ANSWER_BYTES, READ_TIMEOUT_MS));
+  const answer: unknown = JSON.parse(await wholeText(stream, MOST_ANSWER_BYTES, withinMs));
   if (!isFields(answer)) throw new Error("ClickHouse's answer is no object");
   if ("exception" in answer) throw new Error(String(answer.exception));
   const { rows, data } = answer;

@@ -42,7 +42,7 @@ export class ResultsCopy {
     const server = serverOf(url);
     this.#database = server.database;
     this.#client = clientOf(server, TIMEOUT_MS, CONNECTIONS, { wait_end_of_query: 1 });
-    this.#schema = new Schema(server.database, this.#client, log);
+    this.#schema = new Schema(server.database, this.#client, log, TIMEOUT_MS);
   }
 
   /** Makes the tables where they are missing. */
@@ -81,7 +81,7 @@ export class ResultsCopy {
 
   async #rowsOf(from: string): Promise<number> {
     const query = `SELECT count() AS rows FROM ${from}`;
-    const [row] = await this.#run(() => readJson<{ readonly rows: string | number }>(this.#client, query));
+    const [row] = await this.#run(() => readJson<{ readonly rows: string | number }>(this.#client, query, TIMEOUT_MS));
     return Number(row?.rows ?? 0);
   }
 
@@ -115,7 +115,9 @@ export class ResultsCopy {
     for (let group = 0; group < groups; group++) {
       const from = `FROM ${this.#database}.${table.name}${table.isMerged ? " FINAL" : ""} WHERE ${table.kept(nowMs)}`;
       const query = `SELECT count() AS rows, toString(${table.sum}) AS sum ${from} AND monitor_id % ${groups} = ${group} ${LONG_STATEMENT}`;
-      const [row] = await this.#run(() => readJson<{ rows: string | number; sum: string }>(this.#client, query));
+      const [row] = await this.#run(() =>
+        readJson<{ rows: string | number; sum: string }>(this.#client, query, TIMEOUT_MS),
+      );
       rows += Number(row?.rows ?? 0);
       sum = BigInt.asUintN(64, sum + BigInt(row?.sum ?? 0));
     }

@@ -182,7 +182,7 @@ function OpenIncidents() {
           </ul>
         </>
       )}
-      {canEdit.value && <NobodyTold />}
+      {canEdit.value && <NoChannel />}
     </Card>
   );
 }
@@ -190,14 +190,14 @@ function OpenIncidents() {
 /** What was not checked yet is not known to work. */
 const wellWordNow = () => (counts.value === null ? null : wellWord(counts.value));
 
-/** Nobody would notice it before the first failure. */
-function NobodyTold() {
+/** Said before the first failure: until then a missing channel is not noticed. */
+function NoChannel() {
   const list = useResource((signal) => data(client.GET("/channels", { signal })), "channels of the project");
   const { value } = list.state.value;
   if (value === null || value.channels.some(({ active }) => active)) return null;
   return (
-    <p class="hint nobody">
-      {t("overview.nobodyTold")} <a href="#/alerts">{t("overview.addChannel")}</a>
+    <p class="hint no-channel">
+      {t("overview.noChannel")} <a href="#/alerts">{t("overview.addChannel")}</a>
     </p>
   );
 }

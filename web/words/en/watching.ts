@@ -125,7 +125,7 @@ export const watching = {
   "overview.empty": "Nothing is watched yet",
   "overview.emptyText": "Paste an address, a share link or a configuration file to begin.",
   "overview.bring": "Bring monitors from another program",
-  "overview.nobodyTold": "No one is told when something fails.",
+  "overview.noChannel": "No one is told when something fails.",
   "overview.addChannel": "Add a channel",
   "overview.groupBy": "Group by",
   "overview.asTable": "As a table",

@@ -130,7 +130,7 @@ export const watching: WordsOf<typeof english> = {
   "overview.empty": "هنوز چیزی پایش نمی‌شود",
   "overview.emptyText": "برای شروع یک نشانی، پیوند اشتراکی یا پروندهٔ پیکربندی بچسبانید.",
   "overview.bring": "آوردن پایش‌ها از برنامه‌ای دیگر",
-  "overview.nobodyTold": "هنگام خرابی به کسی خبر داده نمی‌شود.",
+  "overview.noChannel": "هنگام خرابی به کسی خبر داده نمی‌شود.",
   "overview.addChannel": "افزودن کانال",
   "overview.groupBy": "گروه‌بندی",
   "overview.asTable": "به شکل جدول",

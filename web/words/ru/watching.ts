@@ -134,7 +134,7 @@ export const watching: WordsOf<typeof english> = {
   "overview.empty": "Пока нечего отслеживать",
   "overview.emptyText": "Вставьте адрес, ссылку-конфигурацию или файл конфигурации.",
   "overview.bring": "Перенести мониторы из другой программы",
-  "overview.nobodyTold": "О сбоях никому не сообщается.",
+  "overview.noChannel": "О сбоях никому не сообщается.",
   "overview.addChannel": "Добавить канал",
   "overview.groupBy": "Группировать",
   "overview.asTable": "Таблицей",

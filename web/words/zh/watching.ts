@@ -123,7 +123,7 @@ export const watching: WordsOf<typeof english> = {
   "overview.empty": "尚未监控任何目标",
   "overview.emptyText": "粘贴网址、分享链接或配置文件即可开始。",
   "overview.bring": "从其他程序导入监控项",
-  "overview.nobodyTold": "发生故障时不会通知任何人。",
+  "overview.noChannel": "发生故障时不会通知任何人。",
   "overview.addChannel": "添加渠道",
   "overview.groupBy": "分组方式",
   "overview.asTable": "表格视图",
